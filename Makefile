@@ -1,0 +1,51 @@
+# `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DEV_INSTALLED := $(VENV)/.dev-installed
+CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
+WORKERS ?= 4
+
+.PHONY: help run test check faults bench generate clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable .
+	@touch $@
+
+$(DEV_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) --group dev
+	@touch $@
+
+run: $(INSTALLED) ## start the platform on its usual ports and print the addresses
+	$(BIN)/penstock up
+
+test: $(DEV_INSTALLED) check ## install what tests need and run them all
+	$(BIN)/python -m tools.test_packages
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+check: $(DEV_INSTALLED) ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
+	PENSTOCK_FAULT_ROUNDS=50 $(BIN)/python -m pytest -m faults --timeout 7200
+
+bench: $(DEV_INSTALLED) ## measure against Apache Kafka, side by side
+	$(BIN)/python -m bench
+
+generate: $(DEV_INSTALLED) ## rewrite the generated modules and pages
+	$(BIN)/python -m tools.generate
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .toolchains bench/results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
