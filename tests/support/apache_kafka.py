@@ -1,8 +1,8 @@
 """Apache Kafka itself, from Maven: its command-line tools, and a broker to compare with.
 
-The jars are fetched once into `.toolchains/apache-kafka-<version>/` of the repository. Workers that run in
-parallel take a file lock, so that one fetches and the others wait; a fetch that breaks off leaves nothing behind
-that a later one would take for complete.
+The jars are fetched once into `.toolchains/apache-kafka-<version>/` of the repository. Workers that run
+in parallel take a file lock, so that one fetches and the others wait; a fetch that breaks off leaves nothing
+behind that a later one would take for complete.
 """
 
 from __future__ import annotations

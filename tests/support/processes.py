@@ -1,7 +1,7 @@
 """Ports, waiting and child processes, for tests and benchmarks that talk to real servers.
 
-A free port is picked below the range from which the kernel takes the ports of outgoing connections, so that no
-client can grab it between the pick and the bind of the server that it is meant for.
+A free port is picked below the range from which the kernel takes the ports of outgoing connections, so that
+no client can grab it between the pick and the bind of the server that it is meant for.
 """
 
 from __future__ import annotations
