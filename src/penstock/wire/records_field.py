@@ -1,0 +1,22 @@
+"""What may stand in a `records` field: bytes, or a region of a file that the connection sends by itself."""
+
+from typing import Protocol, TypeAlias
+
+
+class FileRegion(Protocol):
+    """Bytes that lie in a file; `size` of them are sent without passing through Python."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read(self) -> bytes: ...
+
+
+Records: TypeAlias = bytes | bytearray | memoryview | FileRegion
+"""Decoding yields a memoryview into the frame; encoding takes any of these."""
+
+Part: TypeAlias = bytes | bytearray | memoryview | FileRegion
+
+
+def size_of(part: Part) -> int:
+    return len(part) if isinstance(part, (bytes, bytearray, memoryview)) else part.size
