@@ -1,7 +1,7 @@
 """Installs what the tests need beyond Python: a Java, Maven, Go and Node, from the distribution's packages.
 
-Only what is missing is installed, and only by root where apt-get is there. Elsewhere this says which tests will
-be skipped; under CI, where none may be, a tool that is missing at the end is a failure.
+Only what is missing is installed, and only by root where apt-get is there. Elsewhere this says which tests
+will be skipped; under CI, where none may be, a tool that is missing at the end is a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tool:
-    """A program that tests run: how to ask its version, the oldest that will do, and which packages have it."""
+    """A program that tests run: how to ask its version, the oldest that will do, its packages."""
 
     command: tuple[str, ...]
     oldest: tuple[int, ...]
