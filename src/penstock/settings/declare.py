@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from penstock.settings.kinds import Kind, Password, Value
-from penstock.settings.table import Importance, Scope, Setting, Synonym
+from penstock.settings.table import Effect, Importance, Scope, Setting, Synonym
 from penstock.settings.takes import ANYTHING, Takes
 
 _Boolean = TypeVar("_Boolean", bound="bool | None")
@@ -21,6 +21,7 @@ _Secret = TypeVar("_Secret", bound="Password | None")
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 PER_BROKER, CLUSTER_WIDE = Scope.PER_BROKER, Scope.CLUSTER_WIDE
+LATER, NO_EFFECT = Effect.LATER, Effect.NO_EFFECT
 
 
 class Details(TypedDict, total=False):
@@ -29,7 +30,7 @@ class Details(TypedDict, total=False):
     importance: Importance
     scope: Scope
     broker_synonyms: tuple[Synonym, ...]
-    honoured: bool
+    effect: Effect
     internal: bool
 
 

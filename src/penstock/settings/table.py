@@ -47,6 +47,14 @@ class Importance(Enum):
     LOW = "low"
 
 
+class Effect(Enum):
+    """Whether the broker acts on a setting; every name that Kafka knows is accepted."""
+
+    HONOURED = "yes"
+    LATER = "not yet"
+    NO_EFFECT = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Synonym:
     """A broker's setting that gives a topic's setting its default; `factor` turns hours into milliseconds."""
@@ -70,7 +78,7 @@ class Setting:
     importance: Importance = Importance.MEDIUM
     scope: Scope = Scope.READ_ONLY
     broker_synonyms: tuple[Synonym, ...] = ()
-    honoured: bool = True
+    effect: Effect = Effect.HONOURED
     internal: bool = False
 
     @property
