@@ -1,0 +1,173 @@
+"""The load: librdkafka in a process of its own, so that its work is never counted as the server's.
+
+`python -m bench.client produce '{"bootstrap": ..., ...}'` does one job and prints its result as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+ROOT = Path(__file__).resolve().parents[1]
+TIMEOUT_SECONDS = 900
+RECORDS_PER_TURN = 1_000  # that many records go to one partition before the next has its turn
+SETTLE_SECONDS = 2.0
+
+Job = dict[str, Any]
+
+
+def run_client(command: str, **job: Any) -> Job:
+    """Runs one job in a new process and returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.client", command, json.dumps(job)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"bench.client {command} failed:\n{done.stdout}{done.stderr}")
+    result: Job = json.loads(done.stdout)
+    return result
+
+
+def raise_on_error(error: KafkaError | None, _message: Message) -> None:
+    if error is not None:
+        raise KafkaException(error)
+
+
+def produce_all(producer: Producer, topic: str, partitions: int, value: bytes, count: int) -> None:
+    for number in range(count):
+        partition = number // RECORDS_PER_TURN % partitions
+        while True:
+            try:
+                producer.produce(topic, value, partition=partition, on_delivery=raise_on_error)
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if producer.flush(TIMEOUT_SECONDS):
+        raise RuntimeError("not every record was acknowledged")
+
+
+def produce(job: Job) -> Job:
+    """Large batches, as a busy producer makes them."""
+    producer = Producer(
+        {
+            "bootstrap.servers": job["bootstrap"],
+            "acks": job["acks"],
+            "compression.type": "none",
+            "batch.size": 1_000_000,
+            "linger.ms": 50,
+            "queue.buffering.max.messages": 100_000,
+        }
+    )
+    started = time.perf_counter()
+    value = os.urandom(job["record_bytes"])
+    produce_all(producer, job["topic"], job["partitions"], value, job["records"])
+    return {"seconds": time.perf_counter() - started}
+
+
+def produce_one_by_one(job: Job) -> Job:
+    """One record in each request, a few requests in flight."""
+    producer = Producer(
+        {
+            "bootstrap.servers": job["bootstrap"],
+            "acks": 1,
+            "batch.num.messages": 1,
+            "linger.ms": 0,
+            "max.in.flight": 5,
+            "socket.nagle.disable": True,
+        }
+    )
+    started = time.perf_counter()
+    produce_all(producer, job["topic"], 1, os.urandom(job["record_bytes"]), job["records"])
+    return {"seconds": time.perf_counter() - started}
+
+
+def assigned_consumer(job: Job, offset: int) -> Consumer:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": job["bootstrap"],
+            "group.id": "bench",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            "socket.nagle.disable": True,
+        }
+    )
+    partitions = range(job["partitions"])
+    consumer.assign([TopicPartition(job["topic"], partition, offset) for partition in partitions])
+    return consumer
+
+
+def consume(job: Job) -> Job:
+    """Everything from the start of the topic, as a consumer that starts cold."""
+    started = time.perf_counter()
+    consumer = assigned_consumer(job, offset=0)
+    left = job["records"]
+    while left > 0:
+        messages = consumer.consume(min(left, 10_000), timeout=30.0)
+        if not messages:
+            raise RuntimeError(f"nothing arrives any more, {left} records to go")
+        for message in messages:
+            raise_on_error(message.error(), message)
+        left -= len(messages)
+    consumer.close()
+    return {"seconds": time.perf_counter() - started}
+
+
+def latency(job: Job) -> Job:
+    """Nanoseconds from produce() to the consumer's poll() that returns it, by one clock, at a gentle rate."""
+    total = job["warm_up_records"] + job["records"]
+    latencies: list[int] = []
+    consumer = assigned_consumer(job, offset=0)
+
+    def receive() -> None:
+        while len(latencies) < total:
+            message = consumer.poll(30.0)
+            if message is None:
+                return
+            raise_on_error(message.error(), message)
+            latencies.append(time.perf_counter_ns() - int(message.value() or 0))
+
+    receiver = threading.Thread(target=receive)
+    receiver.start()
+    time.sleep(SETTLE_SECONDS)
+    send_at_rate(job, total)
+    receiver.join()
+    consumer.close()
+    if len(latencies) < total:
+        raise RuntimeError(f"only {len(latencies)} of {total} records arrived")
+    return {"nanoseconds": latencies[job["warm_up_records"] :]}
+
+
+def send_at_rate(job: Job, count: int) -> None:
+    producer = Producer(
+        {"bootstrap.servers": job["bootstrap"], "acks": 1, "linger.ms": 0, "socket.nagle.disable": True}
+    )
+    next_at = time.perf_counter()
+    for _ in range(count):
+        producer.produce(job["topic"], str(time.perf_counter_ns()).encode(), partition=0)
+        producer.poll(0)
+        next_at += 1 / job["records_per_second"]
+        time.sleep(max(0.0, next_at - time.perf_counter()))
+    producer.flush(30.0)
+
+
+COMMANDS = {
+    "produce": produce,
+    "produce_one_by_one": produce_one_by_one,
+    "consume": consume,
+    "latency": latency,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(COMMANDS[sys.argv[1]](json.loads(sys.argv[2]))))

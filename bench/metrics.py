@@ -1,0 +1,48 @@
+"""What is measured, in the order of the report, with what Penstock promises. Less is better in every line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
+TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
+
+
+@dataclass(frozen=True)
+class Metric:
+    key: str
+    title: str
+    unit: str
+    target: float | None = None  # at most this many times Apache Kafka's; None: for information
+    baseline: str | None = None  # the metric of Apache Kafka to compare with, where it is not the same one
+
+
+METRICS = (
+    Metric("produce_cpu", "broker CPU per GB produced", "s", CPU_PRODUCE),
+    Metric("produce_seconds", "time per GB produced", "s"),
+    Metric("produce_zookeeper_cpu", "ZooKeeper CPU per GB produced", "s"),
+    Metric("consume_cpu", "broker CPU per GB consumed", "s", CPU_CONSUME),
+    Metric("consume_seconds", "time per GB consumed", "s"),
+    Metric("consume_zookeeper_cpu", "ZooKeeper CPU per GB consumed", "s"),
+    Metric("small_requests_cpu", "broker CPU per 100,000 one-record requests", "s", CPU_SMALL_REQUEST),
+    Metric("small_requests_seconds", "time per 100,000 one-record requests", "s"),
+    Metric("latency_p50", "produce to consume, p50", "ms"),
+    Metric("latency_p99", "produce to consume, p99", "ms", TAIL_LATENCY),
+    Metric("latency_p999", "produce to consume, p99.9", "ms"),
+    Metric("start_seconds", "start to first answered Metadata", "s", START),
+    Metric("start_cpu", "CPU to start", "s"),
+    Metric("platform_start_seconds", "start of the platform (`penstock up`)", "s", START, "start_seconds"),
+    Metric("rss_idle", "RSS idle", "MB", RSS),
+    Metric("rss_idle_with_zookeeper", "RSS idle, ZooKeeper included", "MB", RSS),
+    Metric("rss_loaded", "RSS after load", "MB", RSS),
+    Metric("rss_loaded_with_zookeeper", "RSS after load, ZooKeeper included", "MB", RSS),
+    Metric("partitions_create_seconds", "create the partitions", "s"),
+    Metric("partitions_start_seconds", "start with the partitions, to all leaders known", "s", START),
+    Metric("partitions_rss", "RSS with the partitions", "MB", RSS),
+    Metric("partitions_metadata", "Metadata of all partitions", "ms"),
+    Metric("connections_rss", "RSS with the connections", "MB", RSS),
+    Metric("connections_cpu", "CPU per 1,000 requests over the connections", "s"),
+    Metric("connections_round", "one ApiVersions and one Metadata on each connection", "ms"),
+)
+
+BY_KEY = {metric.key: metric for metric in METRICS}

@@ -1,0 +1,19 @@
+"""One scenario per module; `run(session)` takes its samples in rounds that alternate between the servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.scenarios import connections, consume, latency, memory, partitions, produce, small_requests, start
+from bench.session import Session
+
+SCENARIOS: dict[str, Callable[[Session], None]] = {
+    "produce": produce.run,
+    "consume": consume.run,
+    "small_requests": small_requests.run,
+    "latency": latency.run,
+    "start": start.run,
+    "memory": memory.run,
+    "partitions": partitions.run,
+    "connections": connections.run,
+}

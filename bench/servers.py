@@ -1,0 +1,205 @@
+"""The two servers that are compared, behind one interface.
+
+A server has a broker process, which is what is measured, and may have companions that it cannot do without
+(Penstock's ZooKeeper; Apache Kafka's controller lives in the broker process). Memory is reported with and
+without them, and their CPU beside the broker's.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from tests.support.apache_kafka import ApacheKafka
+from tests.support.processes import Process, free_port
+
+from bench.wire import try_metadata
+
+SCRIPTS = Path(sys.executable).parent
+START_TIMEOUT_SECONDS = 180.0
+
+
+class Server(ABC):
+    name: str
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True)
+        self.directory = directory
+
+    @property
+    @abstractmethod
+    def port(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def broker(self) -> Process: ...
+
+    @property
+    def companions(self) -> Sequence[Process]:
+        return ()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """All that happens before the broker process starts, and is not part of its start."""
+
+    @abstractmethod
+    def launch(self) -> Process:
+        """Starts the broker process, without waiting for it."""
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def wait_until_answering(self) -> None:
+        self.broker.wait_until(
+            lambda: try_metadata(self.port), START_TIMEOUT_SECONDS, f"{self.name} to answer Metadata"
+        )
+
+    def start(self) -> None:
+        self.prepare()
+        self.launch()
+        self.wait_until_answering()
+
+    def stop_broker(self) -> None:
+        self.broker.stop()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stops all that was started, however far the start came."""
+
+    def cpu_seconds(self) -> float:
+        return self.broker.cpu_seconds()
+
+    def companion_cpu_seconds(self) -> float:
+        return sum(companion.cpu_seconds() for companion in self.companions)
+
+    def rss_bytes(self) -> int:
+        return self.broker.rss_bytes()
+
+    def rss_bytes_with_companions(self) -> int:
+        return self.rss_bytes() + sum(companion.rss_bytes() for companion in self.companions)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class ApacheKafkaServer(Server):
+    name = "kafka"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self._kafka = ApacheKafka(directory)
+
+    @property
+    def port(self) -> int:
+        return self._kafka.port
+
+    @property
+    def broker(self) -> Process:
+        return self._kafka.process
+
+    def prepare(self) -> None:
+        self._kafka.format()
+
+    def launch(self) -> Process:
+        return self._kafka.launch()
+
+    def close(self) -> None:
+        self._kafka.stop()
+
+
+class PenstockServer(Server):
+    name = "penstock"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self._port = free_port()
+        self._zookeeper_port = free_port()
+        self._broker: Process | None = None
+        self._zookeeper: Process | None = None
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def broker(self) -> Process:
+        assert self._broker is not None, "not started"
+        return self._broker
+
+    @property
+    def companions(self) -> Sequence[Process]:
+        return (self._zookeeper,) if self._zookeeper else ()
+
+    def prepare(self) -> None:
+        settings = {"clientPort": str(self._zookeeper_port), "dataDir": str(self.directory / "zookeeper")}
+        self._zookeeper = self._run("zookeeper-server-start", settings)
+        self._zookeeper.wait_until(self._zookeeper_is_ok, START_TIMEOUT_SECONDS, "ZooKeeper to answer ruok")
+
+    def launch(self) -> Process:
+        settings = {
+            "broker.id": "0",
+            "listeners": f"PLAINTEXT://{self.bootstrap}",
+            "log.dirs": str(self.directory / "data"),
+            "zookeeper.connect": f"127.0.0.1:{self._zookeeper_port}",
+        }
+        self._broker = self._run("kafka-server-start", settings)
+        return self._broker
+
+    def close(self) -> None:
+        if self._broker:
+            self._broker.stop()
+        if self._zookeeper:
+            self._zookeeper.stop()
+
+    def _run(self, script: str, settings: dict[str, str]) -> Process:
+        overrides = [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
+        return Process([SCRIPTS / script, *overrides], self.directory / f"{script}.log", cwd=self.directory)
+
+    def _zookeeper_is_ok(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._zookeeper_port), 1.0) as connection:
+                connection.sendall(b"ruok")
+                return connection.recv(4) == b"imok"
+        except OSError:
+            return False
+
+
+class Platform:
+    """All of Penstock by its one command, `penstock up`."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True)
+        self.directory = directory
+        self.port = 0
+
+    def launch(self) -> Process:
+        offset = _free_port_offset()
+        self.port = 9092 + offset
+        where = ("--data-dir", str(self.directory / "data"), "--port-offset", str(offset))
+        command = [str(SCRIPTS / "penstock"), "up", *where, "--only", "zookeeper,broker"]
+        return Process(command, self.directory / "penstock.log")
+
+
+def _free_port_offset() -> int:
+    """An offset at which the ports of both ZooKeeper and the broker are free."""
+    while True:
+        offset = free_port() - 9092
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", 2181 + offset))
+                return offset
+            except OSError:
+                continue
+
+
+SERVERS: dict[str, type[Server]] = {server.name: server for server in (ApacheKafkaServer, PenstockServer)}

@@ -1,0 +1,148 @@
+"""One run of the benchmark: its sizes, its servers, and the samples that the scenarios take."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench import topics
+from bench.client import run_client
+from bench.metrics import BY_KEY
+from bench.servers import SERVERS, Server
+
+RECORD_BYTES = 1024
+PARTITIONS = 4
+
+
+@dataclass(frozen=True)
+class Sizes:
+    rounds: int
+    gigabytes: float  # each round of produce and of consume
+    small_requests: int
+    latency_records: int
+    records_per_second: int
+    memory_gigabytes: float
+    partitions: int
+    connections: int
+
+    def scaled(self, scale: float) -> Sizes:
+        """The same work in small, for trying the benchmark itself out."""
+        return replace(
+            self,
+            gigabytes=self.gigabytes * scale,
+            small_requests=round(self.small_requests * scale),
+            latency_records=round(self.latency_records * scale),
+            memory_gigabytes=self.memory_gigabytes * scale,
+            partitions=max(20, round(self.partitions * scale)),
+            connections=max(10, round(self.connections * scale)),
+        )
+
+
+FULL = Sizes(5, 1.0, 100_000, 10_000, 500, 5.0, 2_000, 500)
+QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500)
+
+
+@dataclass(frozen=True)
+class Load:
+    """One client process's work, measured at the server."""
+
+    seconds: float
+    cpu_seconds: float
+    companion_cpu_seconds: float
+
+
+class Session:
+    def __init__(self, names: Sequence[str], sizes: Sizes) -> None:
+        self.names = names
+        self.sizes = sizes
+        self.root = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
+        self.samples: dict[str, dict[str, list[float]]] = {}
+        self._steady: list[Server] = []
+        self._count = 0
+
+    # --- samples
+
+    def record(self, metric: str, server: str, value: float) -> None:
+        self.samples.setdefault(BY_KEY[metric].key, {}).setdefault(server, []).append(value)
+
+    def say(self, text: str) -> None:
+        print(f"[{time.strftime('%H:%M:%S')}] {text}", flush=True)
+
+    def say_last(self, server: str, *metrics: str) -> None:
+        """One line with the newest sample of each metric."""
+        parts = [
+            f"{BY_KEY[metric].title} {values[-1]:.3f} {BY_KEY[metric].unit}"
+            for metric in metrics
+            if (values := self.samples.get(metric, {}).get(server))
+        ]
+        self.say(f"{server}: {', '.join(parts)}")
+
+    # --- servers
+
+    def fresh(self, name: str) -> Server:
+        """A server that has not been started, on a directory of its own."""
+        return SERVERS[name](self.directory(name))
+
+    def directory(self, name: str) -> Path:
+        self._count += 1
+        return self.root / f"{name}-{self._count}"
+
+    def steady(self) -> list[Server]:
+        """The servers that serve all scenarios of steady load, started and warmed up by the first of them."""
+        if not self._steady:
+            for name in self.names:
+                server = self.fresh(name)
+                self._steady.append(server)
+                server.start()
+                self.warm_up(server)
+        return self._steady
+
+    def warm_up(self, server: Server) -> None:
+        """Enough of every kind of work for Java's compiler to have seen it."""
+        self.say(f"{server.name}: warming up")
+        with self.topic(server, PARTITIONS) as topic:
+            records = self.records_in(self.sizes.gigabytes)
+            self.produce(server, topic, records)
+            self.consume(server, topic, records)
+        with self.topic(server, 1) as topic:
+            self.small_requests(server, topic, self.sizes.small_requests)
+
+    def close(self) -> None:
+        for server in self._steady:
+            server.close()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    @contextmanager
+    def topic(self, server: Server, partitions: int) -> Iterator[str]:
+        self._count += 1
+        name = f"bench-{self._count}"
+        topics.create(server, {name: partitions})
+        yield name
+        topics.delete(server, [name])
+
+    # --- load
+
+    def records_in(self, gigabytes: float) -> int:
+        return max(1, round(gigabytes * 1e9 / RECORD_BYTES))
+
+    def produce(self, server: Server, topic: str, records: int) -> Load:
+        job = {"topic": topic, "partitions": PARTITIONS, "records": records}
+        return self._measure(server, "produce", acks="all", record_bytes=RECORD_BYTES, **job)
+
+    def consume(self, server: Server, topic: str, records: int) -> Load:
+        return self._measure(server, "consume", topic=topic, partitions=PARTITIONS, records=records)
+
+    def small_requests(self, server: Server, topic: str, records: int) -> Load:
+        return self._measure(server, "produce_one_by_one", topic=topic, records=records, record_bytes=100)
+
+    def _measure(self, server: Server, command: str, **job: object) -> Load:
+        cpu, companion_cpu = server.cpu_seconds(), server.companion_cpu_seconds()
+        result = run_client(command, bootstrap=server.bootstrap, **job)
+        return Load(
+            result["seconds"], server.cpu_seconds() - cpu, server.companion_cpu_seconds() - companion_cpu
+        )

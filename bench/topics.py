@@ -1,0 +1,53 @@
+"""Topics that keep all their data until they are deleted, and then give the disk back at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from tests.support.processes import wait_for
+
+from bench.servers import Server
+from bench.wire import METADATA_OF_ALL_TOPICS, try_metadata
+
+TIMEOUT_SECONDS = 180.0
+CONFIG = {"retention.ms": "-1", "retention.bytes": "-1", "file.delete.delay.ms": "0"}
+
+
+def create(server: Server, topics: Mapping[str, int]) -> float:
+    """Creates topics with so many partitions; returns the seconds until Metadata knows a leader for each."""
+    admin = _admin(server)
+    expected = _partitions_with_leader(server) + sum(topics.values())
+    new = [
+        NewTopic(name, num_partitions=count, replication_factor=1, config=CONFIG)
+        for name, count in topics.items()
+    ]
+    started = time.perf_counter()
+    for future in admin.create_topics(new, operation_timeout=TIMEOUT_SECONDS).values():
+        future.result(TIMEOUT_SECONDS)
+    wait_for_leaders(server, expected)
+    return time.perf_counter() - started
+
+
+def delete(server: Server, names: Iterable[str]) -> None:
+    admin = _admin(server)
+    for future in admin.delete_topics(list(names), operation_timeout=TIMEOUT_SECONDS).values():
+        future.result(TIMEOUT_SECONDS)
+
+
+def _admin(server: Server) -> AdminClient:
+    return AdminClient({"bootstrap.servers": server.bootstrap, "log_level": 3})
+
+
+def wait_for_leaders(server: Server, partitions: int) -> None:
+    def all_have_leaders() -> bool:
+        return _partitions_with_leader(server) >= partitions
+
+    wait_for(all_have_leaders, TIMEOUT_SECONDS, f"leaders of {partitions} partitions", interval=0.005)
+
+
+def _partitions_with_leader(server: Server) -> int:
+    metadata = try_metadata(server.port, METADATA_OF_ALL_TOPICS)
+    return metadata.partitions_with_leader if metadata else 0

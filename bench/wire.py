@@ -1,0 +1,127 @@
+"""Kafka requests straight on a socket: what the benchmark asks without a client library in between."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass
+
+API_VERSIONS = 18
+METADATA = 3
+CLIENT_ID = b"bench"
+TIMEOUT_SECONDS = 120.0
+
+
+def _request(api_key: int, version: int, body: bytes = b"") -> bytes:
+    header = struct.pack(f">hhih{len(CLIENT_ID)}s", api_key, version, 1, len(CLIENT_ID), CLIENT_ID)
+    return struct.pack(">i", len(header) + len(body)) + header + body
+
+
+API_VERSIONS_REQUEST = _request(API_VERSIONS, 0)
+METADATA_OF_NO_TOPIC = _request(METADATA, 1, struct.pack(">i", 0))
+METADATA_OF_ALL_TOPICS = _request(METADATA, 1, struct.pack(">i", -1))
+
+
+class Connection:
+    """A blocking connection: send a frame, receive the body of the answer."""
+
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self._socket = socket.create_connection((host, port), TIMEOUT_SECONDS)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._reader = self._socket.makefile("rb")
+
+    def send(self, request: bytes) -> None:
+        self._socket.sendall(request)
+
+    def receive(self) -> bytes:
+        """The answer after its correlation id."""
+        return self._read_exactly(struct.unpack(">i", self._read_exactly(4))[0])[4:]
+
+    def ask(self, request: bytes) -> bytes:
+        self.send(request)
+        return self.receive()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._socket.close()
+
+    def _read_exactly(self, size: int) -> bytes:
+        data = self._reader.read(size)
+        if len(data) < size:
+            raise ConnectionError("the broker closed the connection")
+        return data
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What the benchmark wants to know of a Metadata v1 answer."""
+
+    brokers: int
+    partitions: int
+    partitions_with_leader: int
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.position = 0
+
+    def number(self, code: str) -> int:
+        (value,) = struct.unpack_from(f">{code}", self.data, self.position)
+        self.position += struct.calcsize(code)
+        return int(value)
+
+    def skip_string(self) -> None:
+        size = self.number("h")
+        self.position += max(size, 0)
+
+    def skip_int32_array(self) -> None:
+        count = self.number("i")
+        self.position += 4 * max(count, 0)
+
+
+def decode_metadata(answer: bytes) -> Metadata:
+    reader = _Reader(answer)
+    brokers = reader.number("i")
+    for _ in range(brokers):
+        _skip_broker(reader)
+    reader.number("i")  # controller id
+    leaders = [leader for _ in range(reader.number("i")) for leader in _leaders_of_topic(reader)]
+    return Metadata(brokers, len(leaders), sum(leader >= 0 for leader in leaders))
+
+
+def _skip_broker(reader: _Reader) -> None:
+    reader.number("i")  # node id
+    reader.skip_string()  # host
+    reader.number("i")  # port
+    reader.skip_string()  # rack
+
+
+def _leaders_of_topic(reader: _Reader) -> list[int]:
+    reader.number("h")  # error
+    reader.skip_string()  # name
+    reader.number("b")  # internal?
+    return [_leader_of_partition(reader) for _ in range(reader.number("i"))]
+
+
+def _leader_of_partition(reader: _Reader) -> int:
+    error = reader.number("h")
+    reader.number("i")  # index
+    leader = reader.number("i")
+    reader.skip_int32_array()  # replicas
+    reader.skip_int32_array()  # in-sync replicas
+    return -1 if error else leader
+
+
+def try_metadata(port: int, request: bytes = METADATA_OF_NO_TOPIC) -> Metadata | None:
+    """The answer on a new connection, or None while nobody answers."""
+    try:
+        connection = Connection(port)
+    except OSError:
+        return None
+    try:
+        return decode_metadata(connection.ask(request))
+    except OSError:
+        return None
+    finally:
+        connection.close()
