@@ -58,16 +58,22 @@ class BrokerSettings(
     @cached_property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where to listen; the listeners of a KRaft controller are left out."""
-        found = parse_endpoints("listeners", self.listeners, self.security_protocols)
-        left_out = {name.upper() for name in self.controller_listener_names or ()}
-        return tuple(endpoint for endpoint in found if endpoint.listener_name not in left_out)
+        return self._without_controllers(
+            parse_endpoints("listeners", self.listeners, self.security_protocols)
+        )
 
     @cached_property
     def advertised_endpoints(self) -> tuple[Endpoint, ...]:
         """What clients are told to connect to; a port of 0 stands for the port that was bound."""
         if self.advertised_listeners is None:
             return tuple(advertise(endpoint) for endpoint in self.endpoints)
-        return parse_endpoints("advertised.listeners", self.advertised_listeners, self.security_protocols)
+        return self._without_controllers(
+            parse_endpoints("advertised.listeners", self.advertised_listeners, self.security_protocols)
+        )
+
+    def _without_controllers(self, endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        left_out = {name.upper() for name in self.controller_listener_names or ()}
+        return tuple(endpoint for endpoint in endpoints if endpoint.listener_name not in left_out)
 
     @cached_property
     def security_protocols(self) -> dict[str, str]:

@@ -111,4 +111,14 @@ def to_text(value: Value) -> str | None:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(value)
+    if isinstance(value, float):
+        return _double_to_text(value)
     return None if value is None else str(value)
+
+
+def _double_to_text(value: float) -> str:
+    """As Java prints a double: 1.0E-5 for 1e-05."""
+    mantissa, e, exponent = repr(value).partition("e")
+    if not e:
+        return mantissa
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"

@@ -14,10 +14,10 @@ from penstock.settings.declare import (
     string,
 )
 from penstock.settings.kinds import INT_MAX
-from penstock.settings.takes import at_least, one_of, one_of_any_case
+from penstock.settings.takes import at_least, one_of_any_case, only_items
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class GroupSettings:
     offset_metadata_max_bytes: int = integer(
         4096, "The longest note that may be committed with an offset.", importance=HIGH, effect=LATER
@@ -81,7 +81,7 @@ class GroupSettings:
     group_coordinator_rebalance_protocols: tuple[str, ...] = items(
         ("classic", "consumer", "streams"),
         "The kinds of groups served.",
-        one_of("consumer", "classic", "share", "streams"),
+        only_items("consumer", "classic", "share", "streams"),
         effect=LATER,
     )
     group_coordinator_threads: int = integer(

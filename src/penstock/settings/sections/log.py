@@ -25,7 +25,7 @@ from penstock.settings.takes import at_least, between
 from penstock.settings.topic import CLEANUP_POLICY, COMPRESSION_TYPE, GZIP_LEVEL, TIMESTAMP_TYPE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class LogSettings:
     log_dir: tuple[str, ...] = items(
         ("/tmp/kafka-logs",), "The directory of the log, where log.dirs is not set.", importance=HIGH

@@ -17,7 +17,7 @@ from penstock.settings.kinds import LONG_MAX
 from penstock.settings.takes import at_least
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ReplicationSettings:
     replica_lag_time_max_ms: int = long(
         30_000,

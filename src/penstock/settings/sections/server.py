@@ -20,7 +20,7 @@ from penstock.settings.kinds import INT_MAX
 from penstock.settings.takes import NOT_EMPTY, at_least, one_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ServerSettings:
     broker_id: int = integer(
         -1,

@@ -6,7 +6,7 @@ from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, NO_EFFECT,
 from penstock.settings.takes import at_least, between
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ShareGroupSettings:
     group_share_session_timeout_ms: int = integer(
         45_000, "How long a member of a share group may be silent.", at_least(1), effect=LATER

@@ -6,7 +6,7 @@ from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, boolean, i
 from penstock.settings.takes import at_least
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class TransactionSettings:
     transactional_id_expiration_ms: int = integer(
         604_800_000,
