@@ -1,0 +1,1 @@
+"""One partition on disk, in Kafka's own file formats."""

@@ -1,0 +1,71 @@
+"""Walk the batches of a log file, by header alone or as a whole."""
+
+from collections.abc import Iterator
+
+from penstock.errors import ApiError, ErrorCode
+from penstock.log.fs import File
+from penstock.records.batch import (
+    HEADER_SIZE,
+    MAGIC_V2,
+    PREFIX_SIZE,
+    Batch,
+    next_batch_size,
+)
+
+HEADER_CHUNK_BYTES = 4096
+BATCH_CHUNK_BYTES = 1024 * 1024
+
+
+def scan_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:
+    """(file position, header) of each whole batch; only the header is sure to be in its buffer."""
+    chunk, chunk_start = memoryview(b""), position
+    while end - position >= HEADER_SIZE:
+        at = position - chunk_start
+        if len(chunk) - at < HEADER_SIZE:
+            chunk = memoryview(file.pread(min(HEADER_CHUNK_BYTES, end - position), position))
+            chunk_start, at = position, 0
+            if len(chunk) < HEADER_SIZE:
+                return
+        batch = Batch(chunk, at)
+        _check_stored(batch, file, position)
+        if batch.size > end - position:
+            return
+        yield position, batch
+        position += batch.size
+
+
+def scan_batches(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:
+    """(file position, batch) of each whole batch, all bytes in its buffer; a torn one ends the walk."""
+    while end - position >= PREFIX_SIZE:
+        chunk = memoryview(file.pread(min(BATCH_CHUNK_BYTES, end - position), position))
+        at = 0
+        while size := next_batch_size(chunk, at, len(chunk)):
+            batch = Batch(chunk, at) if size >= HEADER_SIZE else None
+            yield position + at, _check_whole(batch, file, position + at)
+            at += size
+        if at == 0:
+            whole = _read_large_batch(file, position, end, chunk)
+            if whole is None:
+                return
+            yield position, _check_whole(Batch(whole), file, position)
+            at = len(whole)
+        position += at
+
+
+def _read_large_batch(file: File, position: int, end: int, chunk: memoryview) -> memoryview | None:
+    size = int.from_bytes(chunk[8:PREFIX_SIZE], "big", signed=True) + PREFIX_SIZE
+    if size > end - position or size <= len(chunk):
+        return None
+    return memoryview(file.pread(size, position))
+
+
+def _check_whole(batch: Batch | None, file: File, position: int) -> Batch:
+    if batch is None:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no whole batch header at {position}")
+    _check_stored(batch, file, position)
+    return batch
+
+
+def _check_stored(batch: Batch, file: File, position: int) -> None:
+    if batch.size < HEADER_SIZE or batch.magic != MAGIC_V2 or batch.last_offset_delta < 0:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no batch of format v2 at {position}")

@@ -1,0 +1,296 @@
+"""What the partition knows about its producers: enough to see a retry for what it is.
+
+Per producer id: the epoch, the sequences and offsets of its last five batches (as many as a producer may
+have in flight), and the first offset of its open transaction. A batch that repeats one of the five is a
+duplicate and gets the original offsets as its answer; one that does not continue the sequence is refused. A
+producer that is not known (never seen, expired, or its records deleted) may start at any sequence.
+
+The state is a fold over the log. It changes only in `replay`, live and at load; a `.snapshot` file holds it
+as of the offset in the file's name, so that load starts there.
+
+Transactions: the first transactional batch of a producer opens one, its control batch completes it. Records
+from the first offset of the oldest open transaction on are unstable; so are those of a completed one until
+its marker is below the high watermark.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from penstock.errors import ApiError, ErrorCode
+from penstock.log.transaction_index import AbortedTransaction
+from penstock.records.batch import (
+    MAX_SEQUENCE,
+    NO_PRODUCER_EPOCH,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    Batch,
+    decrement_sequence,
+)
+from penstock.records.control import EndTransactionMarker, read_end_transaction_marker
+
+BATCHES_TO_RETAIN = 5
+NO_OFFSET = -1
+
+
+class AppendOrigin(Enum):
+    """Who appends decides what is checked."""
+
+    CLIENT = "client"  # sequences and epochs
+    COORDINATOR = "coordinator"  # epochs: markers and offset commits have no sequences
+    REPLICATION = "replication"  # nothing: the leader has checked
+
+
+class BatchMetadata(NamedTuple):
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+
+    @property
+    def first_sequence(self) -> int:
+        return decrement_sequence(self.last_sequence, self.offset_delta)
+
+    @property
+    def first_offset(self) -> int:
+        return self.last_offset - self.offset_delta
+
+
+class CompletedTransaction(NamedTuple):
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    is_aborted: bool
+
+
+class ProducerEntry:
+    __slots__ = (
+        "batches",
+        "coordinator_epoch",
+        "current_transaction_first_offset",
+        "last_timestamp",
+        "producer_epoch",
+        "producer_id",
+    )
+
+    def __init__(
+        self,
+        producer_id: int,
+        producer_epoch: int = NO_PRODUCER_EPOCH,
+        coordinator_epoch: int = -1,
+        last_timestamp: int = NO_TIMESTAMP,
+        current_transaction_first_offset: int = NO_OFFSET,
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.coordinator_epoch = coordinator_epoch
+        self.last_timestamp = last_timestamp
+        self.current_transaction_first_offset = current_transaction_first_offset
+        self.batches: list[BatchMetadata] = []
+
+    def copy(self) -> "ProducerEntry":
+        twin = ProducerEntry(
+            self.producer_id,
+            self.producer_epoch,
+            self.coordinator_epoch,
+            self.last_timestamp,
+            self.current_transaction_first_offset,
+        )
+        twin.batches = self.batches.copy()
+        return twin
+
+    @property
+    def last_sequence(self) -> int:
+        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+    @property
+    def last_data_offset(self) -> int:
+        return self.batches[-1].last_offset if self.batches else NO_OFFSET
+
+    @property
+    def last_offset_delta(self) -> int:
+        return self.batches[-1].offset_delta if self.batches else 0
+
+    def find_duplicate(self, batch: Batch) -> BatchMetadata | None:
+        if batch.producer_epoch != self.producer_epoch:
+            return None
+        for metadata in self.batches:
+            if (
+                metadata.last_sequence == batch.last_sequence
+                and metadata.first_sequence == batch.base_sequence
+            ):
+                return metadata
+        return None
+
+    def add_batch(self, batch: Batch) -> None:
+        self._enter_epoch(batch.producer_epoch)
+        if len(self.batches) == BATCHES_TO_RETAIN:
+            del self.batches[0]
+        last_offset = batch.base_offset + batch.last_offset_delta
+        self.batches.append(
+            BatchMetadata(batch.last_sequence, last_offset, batch.last_offset_delta, batch.max_timestamp)
+        )
+        self.last_timestamp = batch.max_timestamp
+
+    def add_marker(self, producer_epoch: int, coordinator_epoch: int, timestamp: int) -> None:
+        self._enter_epoch(producer_epoch)
+        self.coordinator_epoch = coordinator_epoch
+        self.current_transaction_first_offset = NO_OFFSET
+        self.last_timestamp = timestamp
+
+    def _enter_epoch(self, producer_epoch: int) -> None:
+        if producer_epoch != self.producer_epoch:
+            self.batches.clear()
+            self.producer_epoch = producer_epoch
+
+
+class ProducerState:
+    __slots__ = ("_ongoing", "_unreplicated", "end_offset", "entries")
+
+    def __init__(self) -> None:
+        self.entries: dict[int, ProducerEntry] = {}
+        self.end_offset = 0
+        self._ongoing: dict[int, int] = {}  # first offset -> producer id, oldest first
+        self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker
+
+    # Check: no change
+
+    def find_duplicate(self, batch: Batch) -> BatchMetadata | None:
+        entry = self.entries.get(batch.producer_id)
+        return entry.find_duplicate(batch) if entry else None
+
+    def check(self, batch: Batch, origin: AppendOrigin) -> None:
+        """Refuse a batch that an up-to-date producer would not send now."""
+        entry = self.entries.get(batch.producer_id)
+        if entry is not None and origin is not AppendOrigin.REPLICATION:
+            check_batch(entry, batch, origin)
+
+    # Change
+
+    def replay(self, batch: Batch) -> CompletedTransaction | None:
+        """Take in a batch that is in the log; reports a transaction that it ends, for `complete`."""
+        self.end_offset = batch.next_offset
+        if batch.producer_id < 0:
+            return None
+        entry = self.entries.get(batch.producer_id)
+        if entry is None:
+            entry = self.entries[batch.producer_id] = ProducerEntry(batch.producer_id)
+        if batch.is_control:
+            return self._replay_control(entry, batch)
+        entry.add_batch(batch)
+        if batch.is_transactional and entry.current_transaction_first_offset == NO_OFFSET:
+            entry.current_transaction_first_offset = batch.base_offset
+            self._ongoing[batch.base_offset] = batch.producer_id
+        return None
+
+    def _replay_control(self, entry: ProducerEntry, batch: Batch) -> CompletedTransaction | None:
+        marker = read_end_transaction_marker(batch)
+        if marker is None:
+            return None
+        first_offset = entry.current_transaction_first_offset
+        entry.add_marker(batch.producer_epoch, marker.coordinator_epoch, batch.max_timestamp)
+        if first_offset == NO_OFFSET:
+            return None
+        return CompletedTransaction(batch.producer_id, first_offset, batch.base_offset, not marker.is_commit)
+
+    def complete(self, transaction: CompletedTransaction) -> AbortedTransaction | None:
+        """Finish a transaction; the entry for the transaction index, if it was aborted."""
+        del self._ongoing[transaction.first_offset]
+        self._unreplicated[transaction.first_offset] = transaction.last_offset
+        if not transaction.is_aborted:
+            return None
+        stable = next(iter(self._ongoing), transaction.last_offset + 1)
+        return AbortedTransaction(
+            transaction.producer_id, transaction.first_offset, transaction.last_offset, stable
+        )
+
+    def first_unstable_offset(self, high_watermark: int) -> int | None:
+        if not self._ongoing and not self._unreplicated:
+            return None
+        self.forget_replicated(high_watermark)
+        firsts = [*self._unreplicated, *self._ongoing]
+        return min(firsts) if firsts else None
+
+    def forget_replicated(self, high_watermark: int) -> None:
+        done = [first for first, last in self._unreplicated.items() if last < high_watermark]
+        for first in done:
+            del self._unreplicated[first]
+
+    @property
+    def first_undecided_offset(self) -> int | None:
+        return next(iter(self._ongoing), None)
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        """Forget producers that are idle for long; those inside a transaction stay."""
+        expired = [e.producer_id for e in self.entries.values() if is_expired(e, now_ms, expiration_ms)]
+        for producer_id in expired:
+            del self.entries[producer_id]
+
+    def load(self, entries: Iterable[ProducerEntry], end_offset: int) -> None:
+        """Start from a snapshot as of `end_offset`."""
+        self.entries = {entry.producer_id: entry for entry in entries}
+        self.end_offset = end_offset
+        self._unreplicated.clear()
+        self._ongoing = dict(sorted(self._open_transactions()))
+
+    def _open_transactions(self) -> Iterator[tuple[int, int]]:
+        for entry in self.entries.values():
+            if entry.current_transaction_first_offset != NO_OFFSET:
+                yield entry.current_transaction_first_offset, entry.producer_id
+
+
+def is_expired(entry: ProducerEntry, now_ms: int, expiration_ms: int) -> bool:
+    idle = now_ms - entry.last_timestamp >= expiration_ms
+    return idle and entry.current_transaction_first_offset == NO_OFFSET
+
+
+def check_batch(entry: ProducerEntry, batch: Batch, origin: AppendOrigin) -> None:
+    producer_epoch = batch.producer_epoch
+    if producer_epoch < entry.producer_epoch:
+        raise ApiError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"Epoch of producer {batch.producer_id} is {producer_epoch}, which is smaller than the last seen "
+            f"epoch {entry.producer_epoch}",
+        )
+    if batch.is_control:
+        _check_coordinator_epoch(entry, batch)
+        return
+    if origin is AppendOrigin.CLIENT:
+        _check_sequence(entry, batch)
+    if entry.current_transaction_first_offset != NO_OFFSET and not batch.is_transactional:
+        raise ApiError(
+            ErrorCode.INVALID_TXN_STATE,
+            f"Expected transactional write from producer {batch.producer_id}",
+        )
+
+
+def _check_sequence(entry: ProducerEntry, batch: Batch) -> None:
+    first = batch.base_sequence
+    if batch.producer_epoch != entry.producer_epoch:
+        if first != 0 and entry.producer_epoch != NO_PRODUCER_EPOCH:
+            raise ApiError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"Invalid sequence number for new epoch of producer {batch.producer_id}: "
+                f"{batch.producer_epoch} (request epoch), {first} (seq. number), {entry.producer_epoch} "
+                "(current producer epoch)",
+            )
+    elif entry.producer_epoch != NO_PRODUCER_EPOCH and not _continues(entry.last_sequence, first):
+        raise ApiError(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"Out of order sequence number for producer {batch.producer_id}: {first} (incoming seq. number), "
+            f"{entry.last_sequence} (current end sequence number)",
+        )
+
+
+def _continues(last_sequence: int, next_sequence: int) -> bool:
+    return next_sequence == last_sequence + 1 or (next_sequence == 0 and last_sequence == MAX_SEQUENCE)
+
+
+def _check_coordinator_epoch(entry: ProducerEntry, batch: Batch) -> None:
+    marker: EndTransactionMarker | None = read_end_transaction_marker(batch)
+    if marker is not None and entry.coordinator_epoch > marker.coordinator_epoch:
+        raise ApiError(
+            ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+            f"Invalid coordinator epoch for producerId {batch.producer_id}: {marker.coordinator_epoch} "
+            f"(zombie), {entry.coordinator_epoch} (current)",
+        )
