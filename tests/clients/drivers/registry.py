@@ -1,0 +1,35 @@
+"""The clients of the suite, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.clients.drivers.aiokafka_driver import AiokafkaClient
+from tests.clients.drivers.confluent import ConfluentClient
+from tests.clients.drivers.foreign import FranzGoClient, JavaClient, KafkajsClient
+from tests.clients.drivers.kafka_python import KafkaPythonClient
+from tests.clients.drivers.model import OPERATIONS, Client
+
+CLIENTS: dict[str, type[Client]] = {
+    kind.name: kind
+    for kind in (ConfluentClient, KafkaPythonClient, AiokafkaClient, FranzGoClient, KafkajsClient, JavaClient)
+}
+
+
+def clients_with(*operations: str) -> list[str]:
+    assert set(operations) <= set(OPERATIONS)
+    return [name for name, kind in CLIENTS.items() if kind.operations() >= set(operations)]
+
+
+def every_client(*operations: str, where: Callable[[type[Client]], bool] = lambda kind: True) -> Any:
+    """Parametrizes `client` with those that have all the operations."""
+    names = [name for name in clients_with(*operations) if where(CLIENTS[name])]
+    return pytest.mark.parametrize("client", names, indirect=True)
+
+
+def every_client_and_codec(*operations: str) -> Any:
+    pairs = [(name, codec) for name in clients_with(*operations) for codec in CLIENTS[name].codecs]
+    return pytest.mark.parametrize(("client", "codec"), pairs, indirect=["client"])

@@ -1,0 +1,49 @@
+"""Written by one client, with each codec it has, and read by every other: byte for byte the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.clients.drivers.model import Client, Record
+from tests.clients.drivers.registry import CLIENTS, clients_with
+from tests.clients.samples import KEEP_FOR_EVER, varied_records
+
+pytestmark = pytest.mark.xdist_group("matrix")
+
+
+@pytest.fixture(scope="module")
+def written(clients: Callable[[str], Client]) -> Callable[[str], tuple[str, list[Record]]]:
+    """By the writer's name: the topic that it filled, and with what."""
+    filled: dict[str, tuple[str, list[Record]]] = {}
+
+    def fill(name: str) -> tuple[str, list[Record]]:
+        topic = f"matrix-{name}"
+        clients("confluent-kafka").create_topic(topic, configs=KEEP_FOR_EVER)
+        records: list[Record] = []
+        for codec in CLIENTS[name].codecs:
+            records += (batch := varied_records(CLIENTS[name].null_headers, codec))
+            clients(name).produce(topic, batch, codec=codec)
+        return topic, records
+
+    def written_by(name: str) -> tuple[str, list[Record]]:
+        if name not in filled:
+            filled[name] = fill(name)
+        return filled[name]
+
+    return written_by
+
+
+@pytest.mark.parametrize("consumer", clients_with("consume"))
+@pytest.mark.parametrize("producer", clients_with("produce"))
+def test_written_by_one_read_by_another(
+    producer: str,
+    consumer: str,
+    clients: Callable[[str], Client],
+    written: Callable[[str], tuple[str, list[Record]]],
+) -> None:
+    topic, records = written(producer)
+    consumed = clients(consumer).consume(topic, len(records))
+    assert [each.offset for each in consumed] == list(range(len(records)))
+    assert [each.record for each in consumed] == records

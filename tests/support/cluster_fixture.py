@@ -1,0 +1,105 @@
+"""The server that the client and tool suites talk to: `kafka`, one per test worker.
+
+By default it is Penstock, as a user starts it: two processes, ZooKeeper and one broker. With
+`PENSTOCK_TEST_PEER=apache` it is Apache Kafka from Maven, so that the same tests can be proven against the
+reference. A test that must tell them apart (there should be next to none) asks `kafka.is_apache`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.apache_kafka import ApacheKafka, answers_metadata, require_java
+from tests.support.processes import Process, free_port
+
+PEER = os.environ.get("PENSTOCK_TEST_PEER", "penstock")
+# The time indexes and snapshots that the tool suite reads are small; the rest is the default of both servers.
+SERVER_SETTINGS = {"num.partitions": "1", "auto.create.topics.enable": "true"}
+START_TIMEOUT_SECONDS = 60.0
+SCRIPTS = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class KafkaServer:
+    bootstrap: str
+    log_dir: Path
+    broker_id: int
+    is_apache: bool
+    processes: tuple[Process, ...]
+
+    @property
+    def host(self) -> str:
+        return self.bootstrap.partition(":")[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.bootstrap.rpartition(":")[2])
+
+    def partition_dir(self, topic: str, partition: int = 0) -> Path:
+        return self.log_dir / f"{topic}-{partition}"
+
+
+def _overrides(settings: Mapping[str, str]) -> list[str]:
+    return [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
+
+
+def _accepts(port: int) -> bool:
+    import socket
+
+    try:
+        socket.create_connection(("127.0.0.1", port), 1.0).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def running_penstock(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
+    """A ZooKeeper and a broker of Penstock, each its own process; both are stopped on the way out."""
+    zookeeper_port, port = free_port(), free_port()
+    log_dir = directory / "kafka-logs"
+    zookeeper_settings = {"clientPort": str(zookeeper_port), "dataDir": str(directory / "zookeeper")}
+    broker_settings = {
+        "broker.id": "0",
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "log.dirs": str(log_dir),
+        "zookeeper.connect": f"127.0.0.1:{zookeeper_port}",
+        **SERVER_SETTINGS,
+        **(settings or {}),
+    }
+    zookeeper_command = [SCRIPTS / "zookeeper-server-start", *_overrides(zookeeper_settings)]
+    broker_command = [SCRIPTS / "kafka-server-start", *_overrides(broker_settings)]
+    with Process(zookeeper_command, directory / "zookeeper.log") as zookeeper:
+        zookeeper.wait_until(lambda: _accepts(zookeeper_port), START_TIMEOUT_SECONDS, "ZooKeeper to listen")
+        with Process(broker_command, directory / "broker.log") as broker:
+            broker.wait_until(lambda: answers_metadata(port), START_TIMEOUT_SECONDS, "the broker to answer")
+            yield KafkaServer(f"127.0.0.1:{port}", log_dir, 0, False, (zookeeper, broker))
+
+
+@contextmanager
+def running_apache(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
+    require_java()
+    server = ApacheKafka(directory, {**SERVER_SETTINGS, **(settings or {})})
+    with server:
+        yield KafkaServer(server.bootstrap, server.log_dir, 1, True, (server.process,))
+
+
+@contextmanager
+def running_kafka(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
+    """The server under test, with settings of its own: for the few tests that cannot share one."""
+    run = running_apache if PEER == "apache" else running_penstock
+    with run(directory, settings) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_kafka(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
