@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bench.client import run_client
 from bench.servers import Server
 from bench.session import Session
 
@@ -20,15 +19,9 @@ def run(session: Session) -> None:
 def measure(session: Session, server: Server) -> None:
     rate = session.sizes.records_per_second
     with session.topic(server, 1) as topic:
-        result = run_client(
-            "latency",
-            bootstrap=server.bootstrap,
-            topic=topic,
-            partitions=1,
-            records=session.sizes.latency_records,
-            warm_up_records=WARM_UP_SECONDS * rate,
-            records_per_second=rate,
+        nanoseconds = session.latency(
+            server, topic, session.sizes.latency_records, rate, WARM_UP_SECONDS * rate
         )
-    latencies = sorted(result["nanoseconds"])
+    latencies = sorted(nanoseconds)
     for metric, fraction in PERCENTILES.items():
         session.record(metric, server.name, latencies[int(fraction * (len(latencies) - 1))] / 1e6)
