@@ -1,6 +1,7 @@
 """Walk the batches of a log file, by header alone or as a whole."""
 
 from collections.abc import Iterator
+from struct import Struct
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.log.fs import File
@@ -14,6 +15,8 @@ from penstock.records.batch import (
 
 HEADER_CHUNK_BYTES = 4096
 BATCH_CHUNK_BYTES = 1024 * 1024
+
+_unpack_extent = Struct(">qi4xb6xi").unpack_from
 
 
 def scan_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:
@@ -32,6 +35,26 @@ def scan_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
             return
         yield position, batch
         position += batch.size
+
+
+def find_batch(file: File, position: int, end: int, offset: int) -> int | None:
+    """The position of the first whole batch, from `position` on, that ends at or after `offset`."""
+    chunk, chunk_start = b"", position
+    while end - position >= HEADER_SIZE:
+        at = position - chunk_start
+        if len(chunk) - at < HEADER_SIZE:
+            chunk = file.pread(min(HEADER_CHUNK_BYTES, end - position), position)
+            chunk_start, at = position, 0
+            if len(chunk) < HEADER_SIZE:
+                return None
+        base_offset, length, magic, last_offset_delta = _unpack_extent(chunk, at)
+        if magic != MAGIC_V2 or length < HEADER_SIZE - PREFIX_SIZE:
+            raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no batch of format v2 at {position}")
+        size = length + PREFIX_SIZE
+        if base_offset + last_offset_delta >= offset:
+            return position if size <= end - position else None
+        position += size
+    return None
 
 
 def scan_batches(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:

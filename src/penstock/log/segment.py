@@ -16,7 +16,7 @@ from zlib import crc32
 
 from penstock.errors import ApiError, ErrorCode, StorageError
 from penstock.log import names
-from penstock.log.batch_scan import scan_batches, scan_headers
+from penstock.log.batch_scan import find_batch, scan_batches, scan_headers
 from penstock.log.file_slice import FileSlice
 from penstock.log.fs import Bytes, File, FileSystem
 from penstock.log.index import MAX_RELATIVE_OFFSET, TIME_ENTRY_SIZE, OffsetIndex, TimeIndex
@@ -313,11 +313,7 @@ class Segment:
         if self._tail_positions and offset >= self._tail_start:
             number = bisect_left(self._tail_last_offsets, offset)
             return self._tail_positions[number] if number < len(self._tail_positions) else None
-        start = self.offset_index.lookup(offset)
-        for position, batch in scan_headers(self.file, start, self.size):
-            if batch.base_offset + batch.last_offset_delta >= offset:
-                return position
-        return None
+        return find_batch(self.file, self.offset_index.lookup(offset), self.size, offset)
 
     def read(self, offset: int, max_bytes: int, *, end_position: int, at_least_one: bool) -> FileSlice | None:
         """Bytes from the batch that holds `offset` on; None if there is none before `end_position`."""

@@ -50,9 +50,7 @@ MIN_MESSAGE_SIZE = 14  # what the oldest format needs after the prefix; less tha
 SIZE_UP_TO_MAGIC = 17
 
 _OFFSET_AND_LENGTH = Struct(">qi")
-_LEADER_EPOCH = Struct(">i")
 _OFFSET_LENGTH_EPOCH = Struct(">qii")
-_CRC_AND_ATTRIBUTES = Struct(">Ih")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
 _MAX_TIMESTAMP = Struct(">q")
@@ -185,10 +183,13 @@ class Batch:
         """Stamp the batch with the time of the append; readers then ignore the records' own timestamps."""
         if self.uses_log_append_time and self.max_timestamp == now_ms:
             return
-        self.attributes |= LOG_APPEND_TIME_FLAG
         self.max_timestamp = now_ms
-        _ATTRIBUTES.pack_into(self.buffer, self.position + 21, self.attributes)
         _MAX_TIMESTAMP.pack_into(self.buffer, self.position + 35, now_ms)
+        self.set_attributes(self.attributes | LOG_APPEND_TIME_FLAG)
+
+    def set_attributes(self, attributes: int) -> None:
+        self.attributes = attributes
+        _ATTRIBUTES.pack_into(self.buffer, self.position + 21, attributes)
         self.crc = self.compute_crc()
         _CRC.pack_into(self.buffer, self.position + 17, self.crc)
 

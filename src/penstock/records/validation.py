@@ -1,0 +1,158 @@
+"""What the leader does to an incoming batch before it goes to the log.
+
+By the header alone: the size limit, the bound on timestamps in the future, the stamp of the append time. The records
+are read only where nothing else will do: keys on a compacted topic, a bound on timestamps in the past, and, without
+parsing them, to store them with another codec than the producer chose.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from penstock.errors import ApiError, ErrorCode
+from penstock.records.batch import LOG_APPEND_TIME_FLAG, NO_TIMESTAMP, Batch
+from penstock.records.builder import with_payload
+from penstock.records.compression import CODEC_NAMES, Codec, compress
+from penstock.records.reader import decompressed_records, iterate_raw_records
+
+LOG_APPEND_TIME = "LogAppendTime"
+KEEP_PRODUCERS_CODEC = "producer"
+NO_BOUND_MS = 2**63 - 1
+RECORD_ERRORS_SHOWN = 3
+
+
+class ValidationSettings(Protocol):
+    """What of a topic's settings matters here."""
+
+    @property
+    def cleanup_policy(self) -> Sequence[str]: ...
+    @property
+    def compression_type(self) -> str: ...
+    @property
+    def compression_gzip_level(self) -> int: ...
+    @property
+    def compression_lz4_level(self) -> int: ...
+    @property
+    def compression_zstd_level(self) -> int: ...
+    @property
+    def max_message_bytes(self) -> int: ...
+    @property
+    def message_timestamp_type(self) -> str: ...
+    @property
+    def message_timestamp_before_max_ms(self) -> int: ...
+    @property
+    def message_timestamp_after_max_ms(self) -> int: ...
+
+
+class RecordError(ApiError):
+    """Some records of a batch are refused, and with them the batch; says which and why."""
+
+    def __init__(self, code: ErrorCode, message: str, record_errors: list[tuple[int, str]]) -> None:
+        super().__init__(code, message)
+        self.record_errors = record_errors  # (index in the batch, message)
+
+
+def prepare(batches: list[Batch], settings: ValidationSettings, now_ms: int) -> list[Batch]:
+    """The batches as they go to the log: the same ones, or recompressed."""
+    for batch in batches:
+        _check_size(batch, settings.max_message_bytes)
+        _check_records(batch, settings, now_ms)
+    if settings.compression_type != KEEP_PRODUCERS_CODEC:
+        batches = [_recompress(batch, settings) for batch in batches]
+    if settings.message_timestamp_type == LOG_APPEND_TIME:
+        for batch in batches:
+            batch.set_log_append_time(now_ms)
+    return batches
+
+
+def _check_size(batch: Batch, max_message_bytes: int) -> None:
+    if batch.size > max_message_bytes:
+        raise ApiError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"The record batch size is {batch.size} bytes which exceeds the maximum configured value of "
+            f"{max_message_bytes}.",
+        )
+
+
+def _check_records(batch: Batch, settings: ValidationSettings, now_ms: int) -> None:
+    errors: list[tuple[int, str]] = []
+    if "compact" in settings.cleanup_policy:
+        errors += _find_missing_keys(batch)
+    if settings.message_timestamp_type == LOG_APPEND_TIME:
+        timestamp_errors = _find_log_append_time(batch)
+    else:
+        _drop_log_append_time(batch)
+        timestamp_errors = _find_bad_timestamps(batch, settings, now_ms)
+    if timestamp_errors:
+        raise RecordError(
+            ErrorCode.INVALID_TIMESTAMP,
+            "One or more records have been rejected due to invalid timestamp",
+            errors + timestamp_errors,
+        )
+    if errors:
+        shown = "; ".join(message for _, message in errors[:RECORD_ERRORS_SHOWN])
+        raise RecordError(
+            ErrorCode.INVALID_RECORD,
+            f"One or more records have been rejected due to {len(errors)} record errors in total, and only showing "
+            f"the first three errors at most: [{shown}]",
+            errors,
+        )
+
+
+def _find_missing_keys(batch: Batch) -> list[tuple[int, str]]:
+    data = memoryview(decompressed_records(batch))
+    return [
+        (index, "Compacted topic cannot accept message without key")
+        for index, raw in enumerate(iterate_raw_records(data, batch.record_count))
+        if raw.key is None
+    ]
+
+
+def _find_log_append_time(batch: Batch) -> list[tuple[int, str]]:
+    if not batch.attributes & LOG_APPEND_TIME_FLAG:
+        return []
+    return [
+        (0, "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime.")
+    ]
+
+
+def _drop_log_append_time(batch: Batch) -> None:
+    if batch.attributes & LOG_APPEND_TIME_FLAG:
+        batch.set_attributes(batch.attributes & ~LOG_APPEND_TIME_FLAG)
+
+
+def _find_bad_timestamps(batch: Batch, settings: ValidationSettings, now_ms: int) -> list[tuple[int, str]]:
+    before_ms, after_ms = settings.message_timestamp_before_max_ms, settings.message_timestamp_after_max_ms
+    if before_ms == NO_BOUND_MS and batch.max_timestamp - now_ms <= after_ms:
+        return []
+    errors: list[tuple[int, str]] = []
+    data = memoryview(decompressed_records(batch))
+    for index, raw in enumerate(iterate_raw_records(data, batch.record_count)):
+        timestamp = batch.base_timestamp + raw.timestamp_delta
+        if timestamp != NO_TIMESTAMP and (now_ms - timestamp > before_ms or timestamp - now_ms > after_ms):
+            errors.append(
+                (
+                    index,
+                    f"Timestamp {timestamp} of message with offset {raw.offset_delta} is out of range. The timestamp "
+                    f"should be within [{now_ms - before_ms}, {now_ms + after_ms}]",
+                )
+            )
+    return errors
+
+
+def _recompress(batch: Batch, settings: ValidationSettings) -> Batch:
+    codec = CODEC_NAMES[settings.compression_type]
+    if codec == batch.codec:
+        return batch
+    payload = compress(codec, decompressed_records(batch), _level(codec, settings))
+    recompressed = with_payload(batch, payload, codec=codec)
+    _check_size(recompressed, settings.max_message_bytes)
+    return recompressed
+
+
+def _level(codec: Codec, settings: ValidationSettings) -> int | None:
+    levels = {
+        Codec.GZIP: settings.compression_gzip_level,
+        Codec.LZ4: settings.compression_lz4_level,
+        Codec.ZSTD: settings.compression_zstd_level,
+    }
+    return levels.get(codec)
