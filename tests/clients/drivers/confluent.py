@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -46,6 +47,7 @@ from tests.clients.drivers.model import (
     Record,
     Sent,
 )
+from tests.support.processes import wait_for
 
 TIMEOUT_SECONDS = 30.0
 TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
@@ -224,6 +226,8 @@ class ConfluentClient(Client):
         with _translated():
             futures = self._admin().create_topics([new], validate_only=validate_only)
         _only(futures)
+        if not validate_only:  # Apache Kafka's controller answers before its broker knows
+            wait_for(lambda: topic in self.list_topics(), what="the new topic to be known")
 
     def delete_topic(self, topic: str) -> None:
         _only(self._admin().delete_topics([topic]))
@@ -256,7 +260,10 @@ class ConfluentClient(Client):
 
     def alter_configs(self, resource_type: str, name: str, configs: Mapping[str, str]) -> None:
         resource = ConfigResource(ResourceType[resource_type], name, set_config=dict(configs))
-        _only(self._admin().alter_configs([resource]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            futures = self._admin().alter_configs([resource])
+        _only(futures)
 
     def incremental_alter_configs(self, resource_type: str, name: str, changes: Sequence[Change]) -> None:
         entries = [

@@ -1,6 +1,6 @@
 'use strict'
 
-const { CompressionTypes, ConfigResourceTypes, ConfigSource, Kafka, logLevel } = require('kafkajs')
+const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = require('kafkajs')
 
 const CODECS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }
 const ACKS = { 0: 0, 1: 1, all: -1 }
@@ -106,7 +106,16 @@ async function describeTopic(admin, request) {
 }
 
 const resource = ({ resource_type: type, name }) => ({ type: ConfigResourceTypes[type], name })
-const sourceName = (number) => Object.keys(ConfigSource).find((name) => ConfigSource[name] === number)
+
+// The library's own names are not Kafka's.
+const SOURCES = [
+  'UNKNOWN',
+  'DYNAMIC_TOPIC_CONFIG',
+  'DYNAMIC_BROKER_CONFIG',
+  'DYNAMIC_DEFAULT_BROKER_CONFIG',
+  'STATIC_BROKER_CONFIG',
+  'DEFAULT_CONFIG',
+]
 
 async function describeConfigs(admin, request) {
   const answer = await admin.describeConfigs({ includeSynonyms: true, resources: [resource(request)] })
@@ -114,7 +123,7 @@ async function describeConfigs(admin, request) {
     entry.configName,
     {
       value: entry.configValue,
-      source: sourceName(entry.configSource),
+      source: SOURCES[entry.configSource],
       read_only: entry.readOnly,
       sensitive: entry.isSensitive,
     },
@@ -136,6 +145,7 @@ async function describeCluster(admin) {
 
 async function deleteRecords(admin, request) {
   const partitions = [{ partition: request.partition, offset: String(request.before) }]
+  await offsetsOf(admin, request) // the library needs the topic's metadata and does not fetch it here
   await admin.deleteTopicRecords({ topic: request.topic, partitions })
   const [found] = await offsetsOf(admin, request)
   return { low_watermark: Number(found.low) }
