@@ -5,7 +5,7 @@ is decompressed; what exceeds the limit is refused.
 
 snappy: the Java client frames blocks the way of its library ("xerial": a 16-byte header, then length-prefixed raw
 blocks), others send one raw block; both are read, frames are written. lz4: the frame format; Java's reader wants
-independent blocks, so frames are put together here from raw blocks.
+independent blocks, so frames are put together here block by block.
 """
 
 import struct
@@ -35,7 +35,8 @@ _LZ4_BLOCK_SIZES = {4: 64 * 1024, 5: 256 * 1024, 6: 1024 * 1024, 7: 4 * 1024 * 1
 _LZ4_UNCOMPRESSED = 0x80000000
 _LZ4_MAX_RATIO = 255
 _LZ4_END = b"\x00\x00\x00\x00"
-_LZ4_FAST_LEVELS = 3  # below it the fast algorithm, from it on the high-compression one
+_LZ4_FRAME_HEADER_BYTES = 7
+_LZ4_DEFAULT_LEVEL = 9
 
 _ZSTD_MAGIC = 0xFD2FB528
 _ZSTD_SKIPPABLE_MAGIC = 0x184D2A50
@@ -146,21 +147,18 @@ def _compress_lz4(data: Bytes, level: int | None) -> Bytes:
     view = memoryview(data)
     parts: list[Bytes] = [_LZ4_HEADER]
     for start in range(0, len(view), _LZ4_BLOCK_BYTES):
-        parts += _compress_lz4_block(view[start : start + _LZ4_BLOCK_BYTES], level)
+        parts.append(_compress_lz4_block(view[start : start + _LZ4_BLOCK_BYTES], level))
     parts.append(_LZ4_END)
     return b"".join(parts)
 
 
-def _compress_lz4_block(block: memoryview, level: int | None) -> tuple[Bytes, Bytes]:
-    if level is None or level < _LZ4_FAST_LEVELS:
-        compressed = bytes(cramjam.lz4.compress_block(block, store_size=False))
-    else:
-        compressed = bytes(
-            cramjam.lz4.compress_block(block, mode="high_compression", compression=level, store_size=False)
-        )
-    if len(compressed) < len(block):
-        return _U32_LITTLE.pack(len(compressed)), compressed
-    return _U32_LITTLE.pack(len(block) | _LZ4_UNCOMPRESSED), block
+def _compress_lz4_block(block: memoryview, level: int | None) -> Bytes:
+    """One block with its size, cut out of a frame of its own: the library takes a level only for frames."""
+    level = _LZ4_DEFAULT_LEVEL if level is None else level
+    frame = memoryview(cramjam.lz4.compress(block, level=level))
+    start = _LZ4_FRAME_HEADER_BYTES + (8 if frame[4] & 0x08 else 0)
+    (length,) = _U32_LITTLE.unpack_from(frame, start)
+    return frame[start : start + 4 + (length & ~_LZ4_UNCOMPRESSED)]
 
 
 def _decompress_lz4(data: memoryview, max_bytes: int) -> Bytes:
@@ -176,7 +174,7 @@ def _lz4_bound(data: memoryview) -> int:
             raise ValueError("not an lz4 frame")
         flags, block_size = data[position + 4], _LZ4_BLOCK_SIZES[data[position + 5] >> 4 & 0x07]
         has_block_checksum, has_size, has_checksum = flags & 0x10, flags & 0x08, flags & 0x04
-        position += 7 + (8 if has_size else 0) + (4 if flags & 0x01 else 0)
+        position += _LZ4_FRAME_HEADER_BYTES + (8 if has_size else 0) + (4 if flags & 0x01 else 0)
         while True:
             (length,) = _U32_LITTLE.unpack_from(data, position)
             position += 4
