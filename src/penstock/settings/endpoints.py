@@ -95,10 +95,10 @@ def refuse_unreachable(endpoints: Iterable[Endpoint]) -> None:
 
 def advertise(endpoint: Endpoint) -> Endpoint:
     """What a listener is advertised as when nothing is configured."""
-    return endpoint if endpoint.host else replace(endpoint, host=_name_of_this_machine())
+    return endpoint if endpoint.host else replace(endpoint, host=name_of_this_machine())
 
 
-def _name_of_this_machine() -> str:
+def name_of_this_machine() -> str:
     name = socket.gethostname()
     try:
         socket.getaddrinfo(name, None)

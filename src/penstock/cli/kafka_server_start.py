@@ -1,0 +1,70 @@
+"""`kafka-server-start [-daemon] [server.properties] [--override name=value ...]`: a broker by itself."""
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+import penstock
+from penstock.cli.overrides import add_overrides, parse_overrides
+from penstock.errors import PenstockError
+from penstock.settings.broker import BrokerSettings, unknown_names
+from penstock.settings.properties import read_properties
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parsed = _parser().parse_args(arguments)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    try:
+        settings = read_settings(parsed.properties, parsed.override)
+        if parsed.daemon:
+            _go_into_background()
+        return _run(settings)
+    except (PenstockError, OSError) as error:
+        print(f"kafka-server-start: {error}", file=sys.stderr, flush=True)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "kafka-server-start", description="Start a broker, until SIGTERM or Ctrl-C.", allow_abbrev=False
+    )
+    parser.add_argument("properties", nargs="?", type=Path, help="a file of settings, server.properties")
+    parser.add_argument("-daemon", action="store_true", help="run in the background")
+    parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
+    add_overrides(parser)
+    return parser
+
+
+def read_settings(file: Path | None, overrides: list[str]) -> BrokerSettings:
+    """The settings of a file with the overrides on top; warns of names that Kafka does not know either."""
+    configs = read_properties(file) if file is not None else {}
+    configs.update(parse_overrides(overrides))
+    settings = BrokerSettings.from_configs(configs, str(file) if file is not None else "--override")
+    for line in unknown_names(configs):
+        log.warning("%s", line)
+    return settings
+
+
+def _go_into_background() -> None:
+    """The child goes on in a session of its own; what it prints is dropped."""
+    if os.fork() > 0:
+        os._exit(0)
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _run(settings: BrokerSettings) -> int:
+    from penstock.broker.app import run
+
+    return run(settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

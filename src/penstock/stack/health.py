@@ -1,0 +1,55 @@
+"""Does a service answer? Each kind is asked in its own protocol, in a few bytes."""
+
+import socket
+import struct
+from collections.abc import Callable
+
+ANSWER_TIMEOUT_S = 1.0
+_CORRELATION_ID = 0x50656E73
+_API_VERSIONS = 18
+
+
+def zookeeper_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
+    """The four-letter word `ruok`, which is answered with `imok`."""
+    try:
+        with socket.create_connection((host, port), timeout) as connection:
+            connection.sendall(b"ruok")
+            return _receive(connection, 4) == b"imok"
+    except OSError:
+        return False
+
+
+def broker_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
+    """An ApiVersions request in version 0: header with correlation id and client id, no body."""
+    client_id = b"penstock"
+    request = struct.pack(">hhih", _API_VERSIONS, 0, _CORRELATION_ID, len(client_id)) + client_id
+    try:
+        with socket.create_connection((host, port), timeout) as connection:
+            connection.sendall(struct.pack(">i", len(request)) + request)
+            answer = _receive(connection, 10)
+    except OSError:
+        return False
+    if len(answer) < 10:
+        return False
+    _, correlation_id, error_code = struct.unpack(">iih", answer)
+    return bool(correlation_id == _CORRELATION_ID and error_code == 0)
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    received = b""
+    while len(received) < size:
+        chunk = connection.recv(size - len(received))
+        if not chunk:
+            break
+        received += chunk
+    return received
+
+
+PROBES: dict[str, Callable[[str, int], bool]] = {
+    "zookeeper": zookeeper_answers,
+    "broker": broker_answers,
+}
+
+
+def answers(kind: str, host: str, port: int) -> bool:
+    return PROBES[kind](host, port)

@@ -1,0 +1,163 @@
+"""The services of the platform: ports, order, and the configuration that each is started with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.errors import ConfigError
+
+EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
+MOST_BROKERS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceKind:
+    """`module` is the command line that runs it; None while the service is not there yet."""
+
+    name: str
+    port: int
+    module: str | None = None
+
+
+# In the order of their start; they stop in the opposite order.
+KINDS = {
+    kind.name: kind
+    for kind in (
+        ServiceKind("zookeeper", 2181, "penstock.cli.zookeeper_server_start"),
+        ServiceKind("broker", 9092, "penstock.cli.kafka_server_start"),
+        ServiceKind("registry", 8081),
+        ServiceKind("rest", 8082),
+        ServiceKind("connect", 8083),
+        ServiceKind("sql", 8088),
+        ServiceKind("monitor", 8000),
+        ServiceKind("ui", 3030),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StackOptions:
+    data_dir: Path
+    ephemeral: bool = False
+    brokers: int = 1
+    port_offset: int = 0
+    only: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process to run: where it listens, and the properties it starts with."""
+
+    name: str
+    kind: str
+    host: str
+    port: int
+    module: str
+    properties: Mapping[str, str]
+
+    @property
+    def connect_host(self) -> str:
+        """Where it is reached from this machine."""
+        return EVERY_INTERFACE.get(self.host, self.host)
+
+    @property
+    def address(self) -> str:
+        return _address(self.connect_host, self.port)
+
+
+def plan(options: StackOptions) -> list[Service]:
+    """The services that the options ask for, in the order of their start."""
+    _check(options)
+    wanted = _wanted_kinds(options.only)
+    builders = {"zookeeper": _zookeeper, "broker": _broker}
+    return [builders[name](options) for name in KINDS if name in wanted]
+
+
+def _check(options: StackOptions) -> None:
+    if not 1 <= options.brokers <= MOST_BROKERS:
+        raise ConfigError(
+            f"--brokers: got {options.brokers}; takes 1: a cluster of several brokers is not available yet"
+        )
+    if not 0 <= options.port_offset <= 65535 - max(kind.port for kind in KINDS.values()):
+        raise ConfigError(f"--port-offset: got {options.port_offset}; takes 0 to 56443")
+    if "," in str(options.data_dir):
+        raise ConfigError(f"--data-dir: got {str(options.data_dir)!r}; takes a path without a comma")
+
+
+def _wanted_kinds(only: Sequence[str]) -> set[str]:
+    available = {name for name, kind in KINDS.items() if kind.module is not None}
+    for name in only:
+        if name not in KINDS:
+            raise ConfigError(
+                f"--only: got {name!r}; takes {', '.join(sorted(available, key=list(KINDS).index))}"
+            )
+        if name not in available:
+            raise ConfigError(f"--only: {name} is not available yet; takes {', '.join(_in_order(available))}")
+    return set(only) or available
+
+
+def _in_order(names: set[str]) -> list[str]:
+    return [name for name in KINDS if name in names]
+
+
+def _zookeeper(options: StackOptions) -> Service:
+    port = KINDS["zookeeper"].port + options.port_offset
+    properties = {
+        "dataDir": str(options.data_dir / "zookeeper"),
+        "clientPort": str(port),
+        "clientPortAddress": options.host or "0.0.0.0",
+        "maxClientCnxns": "0",
+    }
+    if options.ephemeral:
+        properties["forceSync"] = "no"
+    return _service("zookeeper", "zookeeper", options, port, properties)
+
+
+# What Kafka's own server.properties sets for a single broker.
+_ONE_BROKER = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
+
+
+def _broker(options: StackOptions) -> Service:
+    port = KINDS["broker"].port + options.port_offset
+    zookeeper_port = KINDS["zookeeper"].port + options.port_offset
+    zookeeper_host = EVERY_INTERFACE.get(options.host, options.host)
+    properties = {
+        "broker.id": "1",
+        "listeners": f"PLAINTEXT://{_address(options.host, port)}",
+        "log.dirs": str(options.data_dir / "broker-1"),
+        "zookeeper.connect": _address(zookeeper_host, zookeeper_port),
+        **_ONE_BROKER,
+        **_advertised(options.host, port),
+        **options.overrides,
+    }
+    return _service("broker-1", "broker", options, port, properties)
+
+
+def _advertised(host: str, port: int) -> dict[str, str]:
+    """A broker on every interface is advertised by this machine's name."""
+    if host not in EVERY_INTERFACE:
+        return {}
+    from penstock.settings.endpoints import name_of_this_machine
+
+    return {"advertised.listeners": f"PLAINTEXT://{name_of_this_machine()}:{port}"}
+
+
+def _service(
+    name: str, kind: str, options: StackOptions, port: int, properties: Mapping[str, str]
+) -> Service:
+    module = KINDS[kind].module
+    assert module is not None
+    return Service(name, kind, options.host, port, module, properties)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,160 @@
+"""The supervisor: starts a process per service, says when all answer, starts again what dies, stops in order.
+
+It is a plain loop without threads or an event loop: it sleeps until a signal comes (a child died, the user
+wants to stop) or until the next thing is due (a question to a service that does not answer yet, a restart).
+A service that dies before it ever answered has a reason that a restart would not cure, so that its last words
+are shown and everything stops. One that dies later is started again, at growing intervals, up to a limit.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+
+from penstock.errors import PenstockError
+from penstock.stack.child import RESTART_LIMIT, RESTART_WINDOW_S, Child
+from penstock.stack.data_dir import DataDir, RunningStack
+from penstock.stack.processes import identify
+from penstock.stack.services import Service
+from penstock.stack.signals import SignalInbox
+from penstock.stack.table_text import table_text
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 30.0
+ASK_INTERVAL_S = 0.02
+READY_LINE = "Penstock is ready"
+
+
+class ServiceFailed(PenstockError):
+    """A service does not come up, or not again."""
+
+
+class Supervisor:
+    def __init__(self, services: Sequence[Service], data_dir: DataDir) -> None:
+        self._data_dir = data_dir
+        self._children = [Child(service, data_dir) for service in services]
+        self._inbox = SignalInbox()
+        self._ready = False
+
+    def run(self) -> None:
+        """From the start of all services to their end, which a signal asks for. Raises `ServiceFailed`."""
+        self._inbox.open()
+        try:
+            self._start_all()
+            self._wait_for_answers()
+            self._announce()
+            while not self._inbox.stops:
+                self._inbox.wait(self._seconds_to_next_task())
+                self._tend_children()
+        finally:
+            self._stop_all()
+
+    def _start_all(self) -> None:
+        for child in self._children:
+            child.start()
+            self._save()
+
+    def _wait_for_answers(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._inbox.stops:
+            silent = [child for child in self._children if not child.check_answer()]
+            if not silent:
+                return
+            for child in silent:
+                _refuse_to_wait_for(child, deadline)
+            self._inbox.wait(ASK_INTERVAL_S)
+
+    def _announce(self) -> None:
+        if self._inbox.stops:
+            return
+        self._ready = True
+        self._save()
+        print(self._table(), flush=True)
+        print(READY_LINE, flush=True)
+
+    def _table(self) -> str:
+        rows = [
+            (
+                child.service.name,
+                child.service.address,
+                str(child.pid),
+                str(self._data_dir.log_path(child.service.name)),
+            )
+            for child in self._children
+        ]
+        return table_text(("SERVICE", "ADDRESS", "PID", "LOG"), rows)
+
+    def _seconds_to_next_task(self) -> float | None:
+        if any(child.is_running() and not child.answered for child in self._children):
+            return ASK_INTERVAL_S
+        due = [child.start_again_at for child in self._children if child.start_again_at is not None]
+        return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def _tend_children(self) -> None:
+        for child in self._children:
+            if child.start_again_at is not None:
+                self._maybe_start_again(child)
+            elif child.has_died():
+                self._on_death(child)
+            elif not child.answered and child.check_answer():
+                _say(f"{child.service.name} answers again (pid {child.pid})")
+
+    def _on_death(self, child: Child) -> None:
+        if self._inbox.stops:
+            return
+        backoff = child.schedule_restart()
+        if backoff is None:
+            raise _failure(child, f"died more than {RESTART_LIMIT} times in {RESTART_WINDOW_S:.0f} seconds")
+        _say(
+            f"{child.service.name} (pid {child.pid}) ended with {child.how_it_ended()}; "
+            f"starting it again in {backoff:.1f} s"
+        )
+
+    def _maybe_start_again(self, child: Child) -> None:
+        assert child.start_again_at is not None
+        if time.monotonic() >= child.start_again_at:
+            child.start()
+            self._save()
+
+    def _save(self) -> None:
+        supervisor = identify(os.getpid())
+        assert supervisor is not None
+        running = (child.as_running_service() for child in self._children)
+        services = tuple(service for service in running if service is not None)
+        self._data_dir.save(RunningStack(supervisor, self._ready, services))
+
+    def _stop_all(self) -> None:
+        """The opposite order of the start, so that a broker can still say goodbye to ZooKeeper."""
+        for child in reversed(self._children):
+            self._stop(child)
+        self._data_dir.forget()
+
+    def _stop(self, child: Child) -> None:
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        stops = self._inbox.stops
+        child.send(signal.SIGTERM)
+        while child.is_running():
+            if time.monotonic() > deadline or self._inbox.stops > max(stops, 1):
+                _say(f"{child.service.name} (pid {child.pid}) does not stop; killing it")
+                child.send(signal.SIGKILL)
+                deadline = time.monotonic() + STOP_TIMEOUT_S
+                stops = self._inbox.stops
+            self._inbox.wait(0.1)
+
+
+def _refuse_to_wait_for(child: Child, deadline: float) -> None:
+    if child.has_died():
+        raise _failure(child, f"ended with {child.how_it_ended()} before it answered")
+    if time.monotonic() > deadline:
+        raise _failure(child, f"does not answer after {START_TIMEOUT_S:.0f} seconds")
+
+
+def _failure(child: Child, what: str) -> ServiceFailed:
+    words = "".join(f"\n    {line}" for line in child.last_words())
+    said = f" Its last words:{words}" if words else ""
+    return ServiceFailed(f"{child.service.name} {what}.{said}")
+
+
+def _say(text: str) -> None:
+    print(f"penstock: {text}", file=sys.stderr, flush=True)
