@@ -33,6 +33,7 @@ from penstock.log.producer_state import (
 from penstock.log.retention import SegmentFacts, decide_deletable
 from penstock.log.segment import Segment
 from penstock.log.snapshots import ProducerSnapshots
+from penstock.log.timestamps import TimestampedOffset, find_newest_record, find_offset_for_timestamp
 from penstock.log.transaction_index import AbortedTransaction
 from penstock.records.batch import LOG_APPEND_TIME_FLAG, Batch, split_batches
 from penstock.settings.topic import TopicSettings
@@ -394,6 +395,16 @@ class PartitionLog:
     def _next_base_offset(self, number: int) -> int:
         following = number + 1
         return self.segments[following].base_offset if following < len(self.segments) else self.log_end_offset
+
+    def offset_for_timestamp(self, timestamp_ms: int, max_offset: int) -> TimestampedOffset | None:
+        """The first record below `max_offset` that is not older than `timestamp_ms`."""
+        found = find_offset_for_timestamp(self.segments, timestamp_ms, self.log_start_offset)
+        return found if found is not None and found.offset < max_offset else None
+
+    def offset_of_max_timestamp(self, max_offset: int) -> TimestampedOffset | None:
+        """The record with the newest timestamp; None if that is not below `max_offset`."""
+        found = find_newest_record(self.segments)
+        return found if found is not None and found.offset < max_offset else None
 
     def size_bytes(self) -> int:
         return sum(segment.size for segment in self.segments)

@@ -146,8 +146,8 @@ def _decompress_snappy_block(data: memoryview, max_bytes: int) -> Bytes:
 def _compress_lz4(data: Bytes, level: int | None) -> Bytes:
     view = memoryview(data)
     parts: list[Bytes] = [_LZ4_HEADER]
-    for start in range(0, len(view), _LZ4_BLOCK_BYTES):
-        parts.append(_compress_lz4_block(view[start : start + _LZ4_BLOCK_BYTES], level))
+    starts = range(0, len(view), _LZ4_BLOCK_BYTES)
+    parts += [_compress_lz4_block(view[start : start + _LZ4_BLOCK_BYTES], level) for start in starts]
     parts.append(_LZ4_END)
     return b"".join(parts)
 

@@ -1,0 +1,161 @@
+"""One log directory: who owns it, which partitions it holds, its checkpoints, and whether it was left in order.
+
+.lock                  held while a broker uses the directory
+meta.properties        which broker of which cluster it belongs to
+.kafka_cleanshutdown   written by a clean stop, removed at start: without it, logs are recovered
+<topic>-<partition>/   a partition; with `.<unique>-delete` at the end of its name, one that is being deleted
+*-checkpoint           offsets per partition
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from penstock.errors import StorageError
+from penstock.log import checkpoint, names
+from penstock.log.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
+from penstock.log.fs import File, FileSystem
+from penstock.types import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+LOCK = ".lock"
+META_PROPERTIES = "meta.properties"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+META_VERSION = 0
+MAX_NAME_BYTES = 255
+
+
+class MetaProperties(NamedTuple):
+    broker_id: int
+    cluster_id: str
+
+
+class LogDirectory:
+    def __init__(self, fs: FileSystem, path: str) -> None:
+        self._fs = fs
+        self.path = path
+        self._lock: File | None = None
+        self.was_clean = False
+
+    @classmethod
+    def open(cls, fs: FileSystem, path: str) -> "LogDirectory":
+        """Create it if need be, lock it, and see how it was left."""
+        directory = cls(fs, path)
+        fs.make_directory(path)
+        directory._lock = fs.lock(f"{path}/{LOCK}")
+        directory.was_clean = fs.exists(f"{path}/{CLEAN_SHUTDOWN}")
+        return directory
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    # Clean or not
+
+    def mark_in_use(self) -> None:
+        """From the first write on, a stop is unclean until `mark_clean`."""
+        self._fs.remove(f"{self.path}/{CLEAN_SHUTDOWN}")
+        self._fs.sync_directory(self.path)
+
+    def mark_clean(self) -> None:
+        """All logs are closed and checkpointed."""
+        self._fs.write_file(f"{self.path}/{CLEAN_SHUTDOWN}", b'{"version":0}', sync=True)
+
+    # Identity
+
+    def read_meta(self) -> MetaProperties | None:
+        path = f"{self.path}/{META_PROPERTIES}"
+        if not self._fs.exists(path):
+            return None
+        fields = _read_properties(self._fs.read_file(path))
+        try:
+            version = int(fields["version"])
+            if version != META_VERSION:
+                raise StorageError(f"{path}: version is {version}; only {META_VERSION} is known")
+            return MetaProperties(int(fields["broker.id"]), fields["cluster.id"])
+        except (KeyError, ValueError) as error:
+            raise StorageError(f"{path}: malformed or missing: {error}") from None
+
+    def write_meta(self, meta: MetaProperties) -> None:
+        text = f"#\nbroker.id={meta.broker_id}\ncluster.id={meta.cluster_id}\nversion={META_VERSION}\n"
+        self._fs.write_file(f"{self.path}/{META_PROPERTIES}", text.encode(), sync=True)
+
+    # Partitions
+
+    def partition_path(self, partition: TopicPartition) -> str:
+        return f"{self.path}/{partition}"
+
+    def partitions(self) -> dict[TopicPartition, str]:
+        """The partitions here, with their directories."""
+        found: dict[TopicPartition, str] = {}
+        for name in self._fs.list_directory(self.path):
+            partition = parse_partition(name)
+            if partition is not None and self._fs.is_directory(f"{self.path}/{name}"):
+                found[partition] = f"{self.path}/{name}"
+        return found
+
+    def deleted_partitions(self) -> list[str]:
+        """Directories of partitions whose deletion was not finished."""
+        listing = self._fs.list_directory(self.path)
+        return [f"{self.path}/{name}" for name in listing if names.DELETED_DIRECTORY.match(name)]
+
+    def retire_partition(self, partition: TopicPartition, unique: str) -> str:
+        """Rename a partition's directory for deletion; `unique` tells it from earlier ones. Returns the new path."""
+        suffix = f"-{partition.partition}.{unique}-delete"
+        retired = f"{self.path}/{partition.topic[: MAX_NAME_BYTES - len(suffix)]}{suffix}"
+        self._fs.rename(self.partition_path(partition), retired)
+        self._fs.sync_directory(self.path)
+        return retired
+
+    # Checkpoints
+
+    def read_recovery_points(self) -> dict[TopicPartition, int]:
+        return self._read(checkpoint.RECOVERY_POINT)
+
+    def write_recovery_points(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._write(checkpoint.RECOVERY_POINT, offsets)
+
+    def read_log_start_offsets(self) -> dict[TopicPartition, int]:
+        return self._read(checkpoint.LOG_START_OFFSET)
+
+    def write_log_start_offsets(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._write(checkpoint.LOG_START_OFFSET, offsets)
+
+    def read_high_watermarks(self) -> dict[TopicPartition, int]:
+        return self._read(checkpoint.HIGH_WATERMARK)
+
+    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._write(checkpoint.HIGH_WATERMARK, offsets)
+
+    def read_cleaner_offsets(self) -> dict[TopicPartition, int]:
+        return self._read(checkpoint.CLEANER_OFFSET)
+
+    def write_cleaner_offsets(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._write(checkpoint.CLEANER_OFFSET, offsets)
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        """A damaged file counts as none: recovery then reads more than it would have to."""
+        try:
+            return read_checkpoint(self._fs, f"{self.path}/{name}")
+        except CheckpointError as error:
+            logger.warning("%s; starting without it", error)
+            return {}
+
+    def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        write_checkpoint(self._fs, f"{self.path}/{name}", offsets)
+
+
+def parse_partition(name: str) -> TopicPartition | None:
+    """`topic-7` is partition 7 of `topic`; names of other things are None."""
+    topic, dash, partition = name.rpartition("-")
+    if not topic or not dash or not partition.isascii() or not partition.isdigit():
+        return None
+    return TopicPartition(topic, int(partition))
+
+
+def _read_properties(data: bytes) -> dict[str, str]:
+    lines = (line.strip() for line in data.decode(errors="replace").splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, _, value in pairs}
