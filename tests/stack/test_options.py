@@ -1,0 +1,114 @@
+"""What the command line takes and refuses, and what the options become."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import ConfigError
+from penstock.settings.broker import BrokerSettings
+from penstock.stack.child import RESTART_LIMIT, Child
+from penstock.stack.data_dir import DataDir, RunningService, RunningStack
+from penstock.stack.processes import ProcessIdentity, identify
+from penstock.stack.services import StackOptions, plan
+from tests.stack.platform import penstock
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--brokers", "2"], "--brokers: got 2; takes 1: a cluster of several brokers is not available yet"),
+        (["--brokers", "0"], "--brokers: got 0; takes 1"),
+        (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker"),
+        (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker"),
+        (["--port-offset", "-1"], "--port-offset: got -1; takes 0 to 56443"),
+        (["--override", "num.partitions"], "--override: got 'num.partitions'; takes NAME=VALUE"),
+        (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),
+        (["--data-dir", "/a,b"], "--data-dir: got '/a,b'; takes a path without a comma"),
+        (["--data-dir", "/proc/a"], "--data-dir: /proc/a can't be created"),
+    ],
+)
+def test_refused(words: list[str], message: str, tmp_path: Path) -> None:
+    place = [] if "--data-dir" in words else ["--data-dir", str(tmp_path)]
+    refused = penstock("up", "--port-offset", "20000", *place, *words)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"penstock: {message}")
+    assert "Traceback" not in refused.stderr
+
+
+def test_help_lists_the_commands_and_the_data_directory() -> None:
+    listed = penstock("--help").stdout
+    assert all(command in listed for command in ("up", "status", "down", "version"))
+    assert "~/.penstock" in penstock("up", "--help").stdout
+    assert penstock("version").stdout == penstock("--version").stdout
+    assert penstock("frobnicate").returncode == 2
+
+
+def test_the_plan_of_a_platform() -> None:
+    zookeeper, broker = plan(StackOptions(Path("/data"), port_offset=1000, overrides={"num.partitions": "3"}))
+    assert (zookeeper.name, zookeeper.address) == ("zookeeper", "127.0.0.1:3181")
+    assert (broker.name, broker.kind, broker.address) == ("broker-1", "broker", "127.0.0.1:10092")
+    settings = BrokerSettings.from_configs(broker.properties)
+    assert settings.broker_id == 1
+    assert settings.num_partitions == 3
+    assert settings.data_dirs == ("/data/broker-1",)
+    assert settings.zookeeper_connect == "127.0.0.1:3181"
+    assert settings.advertised_endpoints[0].address == "127.0.0.1:10092"
+    assert settings.offsets_topic_replication_factor == 1
+
+
+def test_a_platform_on_every_interface_advertises_this_machine() -> None:
+    zookeeper, broker = plan(StackOptions(Path("/data"), host="0.0.0.0"))
+    settings = BrokerSettings.from_configs(broker.properties)
+    assert settings.endpoints[0].address == "0.0.0.0:9092"
+    assert settings.advertised_endpoints[0].host not in ("", "0.0.0.0")
+    assert (zookeeper.address, broker.address) == ("127.0.0.1:2181", "127.0.0.1:9092")
+
+
+def test_a_recycled_pid_is_another_process() -> None:
+    me = identify(os.getpid())
+    assert me is not None
+    assert me.is_alive()
+    impostor = ProcessIdentity(me.pid, me.start_time - 1)
+    assert not impostor.is_alive()
+    assert not impostor.send(signal.SIGTERM)
+    assert impostor.wait_until_gone(0)
+    assert not me.wait_until_gone(0)
+
+
+def test_an_ended_process_has_no_identity() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert identify(process.pid) is None
+
+
+def test_restarts_back_off_up_to_a_limit(tmp_path: Path) -> None:
+    (zookeeper,) = plan(StackOptions(tmp_path, only=("zookeeper",)))
+    child = Child(zookeeper, DataDir(tmp_path))
+    assert [child.schedule_restart() for _ in range(RESTART_LIMIT)] == [0.1, 0.2, 0.4, 0.8, 1.6]
+    assert child.schedule_restart() is None
+
+
+def test_the_state_reads_back(tmp_path: Path) -> None:
+    data_dir = DataDir(tmp_path)
+    assert data_dir.load() is None
+    service = RunningService("broker-1", "broker", "::1", 9092, "[::1]:9092", ProcessIdentity(2, 3))
+    stack = RunningStack(ProcessIdentity(1, 2), True, (service,))
+    data_dir.save(stack)
+    assert data_dir.load() == stack
+    (tmp_path / "penstock.json").write_text("{")
+    with pytest.raises(ConfigError, match="can't be read"):
+        data_dir.load()
+
+
+def test_a_log_that_grew_too_large_is_set_aside(tmp_path: Path) -> None:
+    data_dir = DataDir(tmp_path)
+    data_dir.create()
+    with data_dir.log_path("broker-1").open("wb") as log:
+        log.truncate(11 * 1024 * 1024)
+    os.close(data_dir.open_log("broker-1"))
+    assert data_dir.log_size("broker-1") == 0
+    assert (tmp_path / "logs" / "broker-1.log.1").stat().st_size == 11 * 1024 * 1024

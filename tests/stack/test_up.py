@@ -1,0 +1,197 @@
+"""`penstock up`, `status` and `down` with real processes."""
+
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.stack.platform import Up, eventually, is_running, penstock, status
+
+StartUp = Callable[..., Up]
+
+
+@pytest.fixture
+def zookeeper_words(data_dir: Path, offset: str) -> list[str]:
+    return ["--data-dir", str(data_dir), "--port-offset", offset, "--only", "zookeeper"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_status_and_a_signal(
+    start_up: StartUp, data_dir: Path, offset: str, zookeeper_words: list[str], number: signal.Signals
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    (service,) = status(data_dir)
+    pid, address = service["pid"], f"127.0.0.1:{2181 + int(offset)}"
+    assert service == {
+        "name": "zookeeper",
+        "kind": "zookeeper",
+        "address": address,
+        "pid": pid,
+        "healthy": True,
+    }
+    assert re.search(rf"^zookeeper +{address} +{pid} ", up.output, re.MULTILINE)
+    shown = penstock("status", "--data-dir", str(data_dir))
+    assert shown.returncode == 0
+    assert re.search(rf"^zookeeper +{address} +{pid} +yes$", shown.stdout, re.MULTILINE)
+    assert (data_dir / "logs" / "zookeeper.log").read_text()
+    assert up.stop(number) == 0
+    assert not is_running(pid)
+    assert status(data_dir) == []
+
+
+def test_a_service_that_dies_is_started_again(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    (before,) = status(data_dir)
+    os.kill(before["pid"], signal.SIGKILL)
+    up.wait_for("zookeeper answers again")
+    assert f"zookeeper (pid {before['pid']}) ended with signal SIGKILL; starting it again" in up.output
+    (after,) = status(data_dir)
+    assert after["healthy"]
+    assert after["pid"] != before["pid"]
+
+
+def test_a_service_that_keeps_dying_ends_the_platform(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    (service,) = status(data_dir)
+    data = data_dir / "zookeeper"
+    data.rename(data_dir / "moved")
+    data.write_text("a file where the data directory should be")
+    os.kill(service["pid"], signal.SIGKILL)
+    assert up.wait() == 1
+    assert "zookeeper died more than 5 times in 60 seconds. Its last words:" in up.output
+    assert "zookeeper-server-start: " in up.output
+    assert status(data_dir) == []
+
+
+def test_detach_and_down(data_dir: Path, zookeeper_words: list[str]) -> None:
+    detached = penstock("up", "--detach", *zookeeper_words)
+    assert detached.returncode == 0, detached.stderr
+    assert "\nPenstock is ready\n" in detached.stdout
+    (service,) = status(data_dir)
+    assert service["healthy"]
+    stopped = penstock("down", "--data-dir", str(data_dir))
+    assert (stopped.returncode, stopped.stdout) == (0, "Penstock has stopped\n")
+    assert not is_running(service["pid"])
+    again = penstock("down", "--data-dir", str(data_dir))
+    assert (again.returncode, again.stdout) == (0, f"Penstock does not run on {data_dir}\n")
+
+
+def test_penstock_home_names_the_data_directory(
+    data_dir: Path, offset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PENSTOCK_HOME", str(data_dir))
+    assert penstock("up", "--detach", "--port-offset", offset, "--only", "zookeeper").returncode == 0
+    assert (data_dir / "zookeeper").is_dir()
+    assert penstock("status").returncode == 0
+    assert penstock("down").stdout == "Penstock has stopped\n"
+
+
+def test_two_platforms_do_not_share_a_data_directory(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    for words in ([], ["--detach"]):
+        second = penstock("up", *words, *zookeeper_words)
+        assert second.returncode == 1
+        assert f"penstock: Penstock already runs on {data_dir} (pid {up.process.pid})" in second.stderr
+    assert up.process.poll() is None
+
+
+def test_a_port_in_use_is_named_with_its_holder(data_dir: Path, offset: str) -> None:
+    port = 9092 + int(offset)
+    with socket.create_server(("127.0.0.1", port)):
+        refused = penstock("up", "--data-dir", str(data_dir), "--port-offset", offset)
+    assert refused.returncode == 1
+    assert f"Port {port} (broker-1) is in use by pid {os.getpid()}: " in refused.stderr
+    assert "--port-offset" in refused.stderr
+    assert "zookeeper" not in refused.stderr
+    assert status(data_dir) == []
+
+
+def test_an_ephemeral_platform_leaves_nothing(start_up: StartUp, offset: str) -> None:
+    up = start_up("--ephemeral", "--port-offset", offset, "--only", "zookeeper")
+    up.wait_for("Penstock is ready\n")
+    log = re.search(r"/\S+/logs/zookeeper\.log", up.output)
+    assert log is not None
+    directory = Path(log[0]).parents[1]
+    assert directory.is_dir()
+    assert "forceSync=no" in (directory / "config" / "zookeeper.properties").read_text()
+    assert up.stop() == 0
+    assert not directory.exists()
+
+
+def test_an_ephemeral_platform_in_the_background(offset: str) -> None:
+    detached = penstock("up", "--ephemeral", "--detach", "--port-offset", offset, "--only", "zookeeper")
+    named = re.search(r"penstock down --data-dir (\S+)", detached.stdout)
+    assert named is not None
+    assert penstock("down", "--data-dir", named[1]).stdout == "Penstock has stopped\n"
+    assert not Path(named[1]).exists()
+
+
+def test_a_killed_supervisor_leaves_services_that_down_stops(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    (service,) = status(data_dir)
+    up.stop(signal.SIGKILL)
+    assert status(data_dir) == [service]
+    assert penstock("down", "--data-dir", str(data_dir)).stdout == "Penstock has stopped\n"
+    assert not is_running(service["pid"])
+
+
+def test_up_replaces_services_whose_supervisor_was_killed(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    first = start_up(*zookeeper_words)
+    first.wait_for("Penstock is ready\n")
+    (before,) = status(data_dir)
+    first.stop(signal.SIGKILL)
+    second = start_up(*zookeeper_words)
+    second.wait_for("Penstock is ready\n")
+    assert "stopped services whose supervisor had been killed" in second.output
+    (after,) = status(data_dir)
+    assert after["pid"] != before["pid"]
+    eventually(lambda: not is_running(before["pid"]))
+
+
+@pytest.mark.parametrize("words", [[], ["--detach"]], ids=["foreground", "detached"])
+@pytest.mark.parametrize("place", ["--data-dir", "--ephemeral"])
+def test_a_service_that_can_not_start_says_why(
+    data_dir: Path, offset: str, words: list[str], place: str
+) -> None:
+    where = [place, str(data_dir)] if place == "--data-dir" else [place]
+    refused = penstock(
+        "up", *words, *where, "--port-offset", offset, "--only", "broker", "--override", "num.partitions=0"
+    )
+    assert refused.returncode == 1
+    assert "penstock: broker-1 ended with exit code 1 before it answered. Its last words:" in refused.stderr
+    assert "kafka-server-start: num.partitions: got '0'; takes an integer, 1 or more" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_status_shows_a_service_that_does_not_answer(
+    start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
+) -> None:
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    (service,) = status(data_dir)
+    os.kill(service["pid"], signal.SIGSTOP)
+    try:
+        shown = penstock("status", "--data-dir", str(data_dir))
+    finally:
+        os.kill(service["pid"], signal.SIGCONT)
+    assert shown.returncode == 1
+    assert re.search(r"^zookeeper .* no$", shown.stdout, re.MULTILINE)
