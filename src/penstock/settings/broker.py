@@ -45,8 +45,11 @@ class BrokerSettings(
         for name, one in RECOGNISED_TABLE.items():
             if name in configs:
                 one.parse(configs[name], where)
-        values.update(broker_checks.resolve_broker_id(values))
-        settings = cls(**values, overrides=dict(configs))
+        overrides = {**configs}
+        if "node.id" in configs:
+            values["broker_id"] = broker_checks.broker_id_from_node_id(values)
+            overrides["broker.id"] = str(values["broker_id"])
+        settings = cls(**values, overrides=overrides)
         broker_checks.check(settings)
         return settings
 

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 
 
-def resolve_broker_id(values: dict[str, Any]) -> dict[str, Any]:
+def broker_id_from_node_id(values: dict[str, Any]) -> int:
     """node.id is another name of broker.id."""
-    node_id, broker_id = values.get("node_id"), values.get("broker_id")
-    if node_id is None:
-        return {}
-    if broker_id not in (None, node_id):
-        raise ConfigError(f"node.id: got {node_id}, but broker.id is {broker_id}; takes the same number")
-    return {"broker_id": node_id}
+    node_id: int = values["node_id"]
+    if values.get("broker_id") not in (None, node_id):
+        raise ConfigError(
+            f"node.id: got {node_id}, but broker.id is {values['broker_id']}; takes the same number"
+        )
+    return node_id
 
 
 def check(settings: "BrokerSettings") -> None:

@@ -1,7 +1,8 @@
 """Settings that Kafka 3.9 or 4.3 knows and the broker does not act on.
 
 A server.properties made for Kafka starts the broker without complaint about them; a value of the wrong type
-still stops it. A row is name, type, who may change it, default; `-` stands for no default.
+still stops it. A row is name, type, who may change it (`internal` for what Kafka does not show), default; `-`
+stands for no default.
 """
 
 # ruff: noqa: E501
@@ -131,7 +132,7 @@ telemetry.max.bytes int read-only 1048576
 _ZOOKEEPER = """
 zookeeper.clientCnxnSocket string read-only -
 zookeeper.metadata.migration.enable boolean read-only false
-zookeeper.metadata.migration.min.batch.size int read-only 200
+zookeeper.metadata.migration.min.batch.size int internal 200
 zookeeper.ssl.cipher.suites list read-only -
 zookeeper.ssl.client.enable boolean read-only false
 zookeeper.ssl.crl.enable boolean read-only false
@@ -152,7 +153,7 @@ follower.fetch.last.tiered.offset.enable boolean cluster-wide false
 remote.fetch.max.wait.ms int cluster-wide 500
 remote.list.offsets.request.timeout.ms long cluster-wide 30000
 remote.log.index.file.cache.total.size.bytes long cluster-wide 1073741824
-remote.log.index.file.cache.ttl.ms long read-only 900000
+remote.log.index.file.cache.ttl.ms long internal 900000
 remote.log.manager.copier.thread.pool.size int cluster-wide 10
 remote.log.manager.copy.max.bytes.per.second long cluster-wide 9223372036854775807
 remote.log.manager.copy.quota.window.num int read-only 11
@@ -163,9 +164,9 @@ remote.log.manager.fetch.quota.window.num int read-only 11
 remote.log.manager.fetch.quota.window.size.seconds int read-only 1
 remote.log.manager.follower.thread.pool.size int cluster-wide 2
 remote.log.manager.task.interval.ms long read-only 30000
-remote.log.manager.task.retry.backoff.max.ms long read-only 30000
-remote.log.manager.task.retry.backoff.ms long read-only 500
-remote.log.manager.task.retry.jitter double read-only 0.2
+remote.log.manager.task.retry.backoff.max.ms long internal 30000
+remote.log.manager.task.retry.backoff.ms long internal 500
+remote.log.manager.task.retry.jitter double internal 0.2
 remote.log.manager.thread.pool.size int read-only 2
 remote.log.metadata.custom.metadata.max.bytes int read-only 128
 remote.log.metadata.manager.class.name string read-only org.apache.kafka.server.log.remote.metadata.storage.TopicBasedRemoteLogMetadataManager
@@ -183,8 +184,8 @@ remote.log.storage.system.enable boolean read-only false
 _KRAFT = """
 broker.heartbeat.interval.ms int read-only 2000
 broker.session.timeout.ms int read-only 9000
-controller.performance.always.log.threshold.ms long read-only 2000
-controller.performance.sample.period.ms long read-only 60000
+controller.performance.always.log.threshold.ms long internal 2000
+controller.performance.sample.period.ms long internal 60000
 controller.quorum.append.linger.ms int read-only 25
 controller.quorum.auto.join.enable boolean read-only false
 controller.quorum.bootstrap.servers list read-only
@@ -198,32 +199,32 @@ controller.quorum.retry.backoff.ms int read-only 20
 controller.quorum.voters list read-only
 early.start.listeners list read-only -
 initial.broker.registration.timeout.ms int read-only 60000
-internal.metadata.delete.delay.millis long read-only 60000
-internal.metadata.log.segment.bytes int read-only -
-internal.metadata.max.batch.size.in.bytes int read-only 8388608
+internal.metadata.delete.delay.millis long internal 60000
+internal.metadata.log.segment.bytes int internal -
+internal.metadata.max.batch.size.in.bytes int internal 8388608
 metadata.log.dir string read-only -
 metadata.log.max.record.bytes.between.snapshots long read-only 20971520
 metadata.log.max.snapshot.interval.ms long read-only 3600000
 metadata.log.segment.bytes int read-only 1073741824
-metadata.log.segment.min.bytes int read-only 8388608
+metadata.log.segment.min.bytes int internal 8388608
 metadata.log.segment.ms long read-only 604800000
 metadata.max.idle.interval.ms int read-only 500
 metadata.max.retention.bytes long read-only 104857600
 metadata.max.retention.ms long read-only 604800000
 process.roles list read-only -
-server.max.startup.time.ms long read-only 9223372036854775807
-unstable.api.versions.enable boolean read-only false
-unstable.feature.versions.enable boolean read-only false
+server.max.startup.time.ms long internal 9223372036854775807
+unstable.api.versions.enable boolean internal false
+unstable.feature.versions.enable boolean internal false
 """
 
 _OTHER = """
 config.providers list cluster-wide
 control.plane.listener.name string read-only -
 eligible.leader.replicas.enable boolean read-only false
-group.coordinator.new.enable boolean read-only false
-group.share.enable boolean read-only false
+group.coordinator.new.enable boolean internal false
+group.share.enable boolean internal false
 group.share.max.groups short read-only 10
-group.share.persister.class.name string read-only org.apache.kafka.server.share.persister.DefaultStatePersister
+group.share.persister.class.name string internal org.apache.kafka.server.share.persister.DefaultStatePersister
 inter.broker.protocol.version string read-only 3.9-IV0
 log.message.downconversion.enable boolean read-only true
 log.message.format.version string read-only 3.0-IV1
@@ -262,7 +263,17 @@ def _setting(row: str, doc: str, effect: Effect) -> Setting:
     kind = Kind[kind_name.upper()]
     text = " ".join(rest)
     default = None if text == "-" else kinds.parse(kind, text)
-    return Setting(name, kind, default, doc, scope=Scope(scope), importance=Importance.LOW, effect=effect)
+    internal = scope == "internal"
+    return Setting(
+        name,
+        kind,
+        default,
+        doc,
+        scope=Scope.READ_ONLY if internal else Scope(scope),
+        importance=Importance.LOW,
+        effect=effect,
+        internal=internal,
+    )
 
 
 def _settings() -> Iterator[Setting]:

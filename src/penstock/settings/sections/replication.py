@@ -69,6 +69,7 @@ class ReplicationSettings:
         at_least(0),
         scope=CLUSTER_WIDE,
         effect=LATER,
+        internal=True,
     )
     leader_replication_throttled_rate: int = long(
         LONG_MAX,
@@ -76,6 +77,7 @@ class ReplicationSettings:
         at_least(0),
         scope=CLUSTER_WIDE,
         effect=LATER,
+        internal=True,
     )
     follower_replication_throttled_rate: int = long(
         LONG_MAX,
@@ -83,6 +85,7 @@ class ReplicationSettings:
         at_least(0),
         scope=CLUSTER_WIDE,
         effect=LATER,
+        internal=True,
     )
     unclean_leader_election_enable: bool = boolean(
         False,
