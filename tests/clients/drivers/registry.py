@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -24,12 +23,14 @@ def clients_with(*operations: str) -> list[str]:
     return [name for name, kind in CLIENTS.items() if kind.operations() >= set(operations)]
 
 
-def every_client(*operations: str, where: Callable[[type[Client]], bool] = lambda kind: True) -> Any:
+def every_client(
+    *operations: str, where: Callable[[type[Client]], bool] = lambda kind: True
+) -> pytest.MarkDecorator:
     """Parametrizes `client` with those that have all the operations."""
     names = [name for name in clients_with(*operations) if where(CLIENTS[name])]
     return pytest.mark.parametrize("client", names, indirect=True)
 
 
-def every_client_and_codec(*operations: str) -> Any:
+def every_client_and_codec(*operations: str) -> pytest.MarkDecorator:
     pairs = [(name, codec) for name in clients_with(*operations) for codec in CLIENTS[name].codecs]
     return pytest.mark.parametrize(("client", "codec"), pairs, indirect=["client"])
