@@ -188,6 +188,8 @@ def default_of(
     field: "dataclasses.Field[typing.Any]", is_array: bool, element_type: str, kafka_type: str | None
 ) -> object:
     default = field.default
+    if field.name == "error_message":
+        return None
     if default is dataclasses.MISSING:
         return () if is_array else None if element_type == "struct" else ZERO.get(element_type, 0)
     if isinstance(default, datetime.timedelta):

@@ -10,7 +10,6 @@ A writer has the form `write(out, cuts, message)`: it appends to the bytearray `
 belong it notes (position in out, records) in `cuts`, so that they are sent without being copied.
 """
 
-import functools
 import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
@@ -79,14 +78,22 @@ def is_flexible(cls: type[ApiMessage], version: int) -> bool:
     return version >= cls.FIRST_FLEXIBLE
 
 
-@functools.cache
-def reader(cls: Any, version: int) -> Reader:
-    return _Compiler(version, is_flexible(cls, version)).reader(cls)
+_READERS: dict[tuple[type[ApiMessage], int], Reader] = {}
+_WRITERS: dict[tuple[type[ApiMessage], int], Writer] = {}
 
 
-@functools.cache
-def writer(cls: Any, version: int) -> Writer:
-    return _Compiler(version, is_flexible(cls, version)).writer(cls)
+def reader(cls: type[ApiMessage], version: int) -> Reader:
+    found = _READERS.get((cls, version))
+    if found is None:
+        found = _READERS[cls, version] = _Compiler(version, is_flexible(cls, version)).reader(cls)
+    return found
+
+
+def writer(cls: type[ApiMessage], version: int) -> Writer:
+    found = _WRITERS.get((cls, version))
+    if found is None:
+        found = _WRITERS[cls, version] = _Compiler(version, is_flexible(cls, version)).writer(cls)
+    return found
 
 
 class _Source:

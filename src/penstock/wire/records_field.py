@@ -3,8 +3,18 @@
 from typing import Protocol, TypeAlias
 
 
+class HasFileno(Protocol):
+    def fileno(self) -> int: ...
+
+
 class FileRegion(Protocol):
-    """Bytes that lie in a file; `size` of them are sent without passing through Python."""
+    """`size` bytes that lie in a file from `position` on; sent without passing through Python."""
+
+    @property
+    def file(self) -> HasFileno: ...
+
+    @property
+    def position(self) -> int: ...
 
     @property
     def size(self) -> int: ...

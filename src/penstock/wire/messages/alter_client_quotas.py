@@ -102,7 +102,7 @@ class ResponseEntryData(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         entity: Sequence[ResponseEntityData] = (),
     ) -> None:
         self.error_code = error_code
@@ -111,7 +111,7 @@ class ResponseEntryData(Message):
 
     SCHEMA = (
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
         Field("entity", "[]struct", ResponseEntityData, (0, 1), None, None, ()),
     )
 

@@ -69,7 +69,7 @@ class ReassignablePartitionResponse(Message):
         self,
         partition_index: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
@@ -78,7 +78,7 @@ class ReassignablePartitionResponse(Message):
     SCHEMA = (
         Field("partition_index", "int32", None, (0, 1), None, None, 0),
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
     )
 
 
@@ -107,7 +107,7 @@ class AlterPartitionReassignmentsResponse(ApiMessage):
         throttle_time_ms: int = 0,
         allow_replication_factor_change: bool = True,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         responses: Sequence[ReassignableTopicResponse] = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -120,7 +120,7 @@ class AlterPartitionReassignmentsResponse(ApiMessage):
         Field("throttle_time_ms", "int32", None, (0, 1), None, None, 0),
         Field("allow_replication_factor_change", "bool", None, (1, 1), None, None, True),
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
         Field("responses", "[]struct", ReassignableTopicResponse, (0, 1), None, None, ()),
     )
     API_KEY = 45

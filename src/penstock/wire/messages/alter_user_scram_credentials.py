@@ -75,7 +75,7 @@ class AlterUserScramCredentialsResult(Message):
         self,
         user: str = '',
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.user = user
         self.error_code = error_code
@@ -84,7 +84,7 @@ class AlterUserScramCredentialsResult(Message):
     SCHEMA = (
         Field("user", "string", None, (0, 0), None, None, ''),
         Field("error_code", "int16", None, (0, 0), None, None, 0),
-        Field("error_message", "string", None, (0, 0), (0, 0), None, ''),
+        Field("error_message", "string", None, (0, 0), (0, 0), None, None),
     )
 
 

@@ -45,26 +45,6 @@ class ApiVersion(Message):
     )
 
 
-class SupportedFeatureKey(Message):
-    __slots__ = ("name", "min_version", "max_version",)
-
-    def __init__(
-        self,
-        name: str = '',
-        min_version: int = 0,
-        max_version: int = 0,
-    ) -> None:
-        self.name = name
-        self.min_version = min_version
-        self.max_version = max_version
-
-    SCHEMA = (
-        Field("name", "string", None, (3, 4), None, None, ''),
-        Field("min_version", "int16", None, (3, 4), None, None, 0),
-        Field("max_version", "int16", None, (3, 4), None, None, 0),
-    )
-
-
 class FinalizedFeatureKey(Message):
     __slots__ = ("name", "max_version_level", "min_version_level",)
 
@@ -82,6 +62,26 @@ class FinalizedFeatureKey(Message):
         Field("name", "string", None, (3, 4), None, None, ''),
         Field("max_version_level", "int16", None, (3, 4), None, None, 0),
         Field("min_version_level", "int16", None, (3, 4), None, None, 0),
+    )
+
+
+class SupportedFeatureKey(Message):
+    __slots__ = ("name", "min_version", "max_version",)
+
+    def __init__(
+        self,
+        name: str = '',
+        min_version: int = 0,
+        max_version: int = 0,
+    ) -> None:
+        self.name = name
+        self.min_version = min_version
+        self.max_version = max_version
+
+    SCHEMA = (
+        Field("name", "string", None, (3, 4), None, None, ''),
+        Field("min_version", "int16", None, (3, 4), None, None, 0),
+        Field("max_version", "int16", None, (3, 4), None, None, 0),
     )
 
 

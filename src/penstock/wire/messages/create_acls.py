@@ -60,14 +60,14 @@ class AclCreationResult(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.error_code = error_code
         self.error_message = error_message
 
     SCHEMA = (
         Field("error_code", "int16", None, (1, 3), None, None, 0),
-        Field("error_message", "string", None, (1, 3), (1, 3), None, ''),
+        Field("error_message", "string", None, (1, 3), (1, 3), None, None),
     )
 
 

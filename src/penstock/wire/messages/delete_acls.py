@@ -60,7 +60,7 @@ class DeleteAclsMatchingAcl(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         resource_type: int = 0,
         resource_name: str = '',
         pattern_type: int = 3,
@@ -81,7 +81,7 @@ class DeleteAclsMatchingAcl(Message):
 
     SCHEMA = (
         Field("error_code", "int16", None, (1, 3), None, None, 0),
-        Field("error_message", "string", None, (1, 3), (1, 3), None, ''),
+        Field("error_message", "string", None, (1, 3), (1, 3), None, None),
         Field("resource_type", "int8", None, (1, 3), None, None, 0),
         Field("resource_name", "string", None, (1, 3), None, None, ''),
         Field("pattern_type", "int8", None, (1, 3), None, None, 3),
@@ -98,7 +98,7 @@ class DeleteAclsFilterResult(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         matching_acls: Sequence[DeleteAclsMatchingAcl] = (),
     ) -> None:
         self.error_code = error_code
@@ -107,7 +107,7 @@ class DeleteAclsFilterResult(Message):
 
     SCHEMA = (
         Field("error_code", "int16", None, (1, 3), None, None, 0),
-        Field("error_message", "string", None, (1, 3), (1, 3), None, ''),
+        Field("error_message", "string", None, (1, 3), (1, 3), None, None),
         Field("matching_acls", "[]struct", DeleteAclsMatchingAcl, (1, 3), None, None, ()),
     )
 

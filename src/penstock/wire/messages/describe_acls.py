@@ -93,7 +93,7 @@ class DescribeAclsResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         resources: Sequence[DescribeAclsResource] = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -104,7 +104,7 @@ class DescribeAclsResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (1, 3), None, None, 0),
         Field("error_code", "int16", None, (1, 3), None, None, 0),
-        Field("error_message", "string", None, (1, 3), (1, 3), None, ''),
+        Field("error_message", "string", None, (1, 3), (1, 3), None, None),
         Field("resources", "[]struct", DescribeAclsResource, (1, 3), None, None, ()),
     )
     API_KEY = 29

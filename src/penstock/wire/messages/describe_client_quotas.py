@@ -103,7 +103,7 @@ class DescribeClientQuotasResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         entries: Sequence[EntryData] | None = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -114,7 +114,7 @@ class DescribeClientQuotasResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (0, 1), None, None, 0),
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
         Field("entries", "[]struct", EntryData, (0, 1), (0, 1), None, ()),
     )
     API_KEY = 48

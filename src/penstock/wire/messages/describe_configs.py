@@ -109,7 +109,7 @@ class DescribeConfigsResult(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         resource_type: int = 0,
         resource_name: str = '',
         configs: Sequence[DescribeConfigsResourceResult] = (),
@@ -122,7 +122,7 @@ class DescribeConfigsResult(Message):
 
     SCHEMA = (
         Field("error_code", "int16", None, (1, 4), None, None, 0),
-        Field("error_message", "string", None, (1, 4), (1, 4), None, ''),
+        Field("error_message", "string", None, (1, 4), (1, 4), None, None),
         Field("resource_type", "int8", None, (1, 4), None, None, 0),
         Field("resource_name", "string", None, (1, 4), None, None, ''),
         Field("configs", "[]struct", DescribeConfigsResourceResult, (1, 4), None, None, ()),

@@ -106,7 +106,7 @@ class ResponsePartitionData(Message):
         self,
         partition_index: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         leader_id: int = 0,
         leader_epoch: int = 0,
         high_watermark: int = 0,
@@ -125,7 +125,7 @@ class ResponsePartitionData(Message):
     SCHEMA = (
         Field("partition_index", "int32", None, (0, 2), None, None, 0),
         Field("error_code", "int16", None, (0, 2), None, None, 0),
-        Field("error_message", "string", None, (2, 2), (2, 2), None, ''),
+        Field("error_message", "string", None, (2, 2), (2, 2), None, None),
         Field("leader_id", "int32", None, (0, 2), None, None, 0),
         Field("leader_epoch", "int32", None, (0, 2), None, None, 0),
         Field("high_watermark", "int64", None, (0, 2), None, None, 0),
@@ -174,7 +174,7 @@ class DescribeQuorumResponse(ApiMessage):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         topics: Sequence[ResponseTopicData] = (),
         nodes: Sequence[Node] = (),
     ) -> None:
@@ -185,7 +185,7 @@ class DescribeQuorumResponse(ApiMessage):
 
     SCHEMA = (
         Field("error_code", "int16", None, (0, 2), None, None, 0),
-        Field("error_message", "string", None, (2, 2), (2, 2), None, ''),
+        Field("error_message", "string", None, (2, 2), (2, 2), None, None),
         Field("topics", "[]struct", ResponseTopicData, (0, 2), None, None, ()),
         Field("nodes", "[]struct", Node, (2, 2), None, None, ()),
     )

@@ -60,7 +60,7 @@ class DescribeUserScramCredentialsResult(Message):
         self,
         user: str = '',
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         credential_infos: Sequence[CredentialInfo] = (),
     ) -> None:
         self.user = user
@@ -71,7 +71,7 @@ class DescribeUserScramCredentialsResult(Message):
     SCHEMA = (
         Field("user", "string", None, (0, 0), None, None, ''),
         Field("error_code", "int16", None, (0, 0), None, None, 0),
-        Field("error_message", "string", None, (0, 0), (0, 0), None, ''),
+        Field("error_message", "string", None, (0, 0), (0, 0), None, None),
         Field("credential_infos", "[]struct", CredentialInfo, (0, 0), None, None, ()),
     )
 
@@ -83,7 +83,7 @@ class DescribeUserScramCredentialsResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         results: Sequence[DescribeUserScramCredentialsResult] = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -94,7 +94,7 @@ class DescribeUserScramCredentialsResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (0, 0), None, None, 0),
         Field("error_code", "int16", None, (0, 0), None, None, 0),
-        Field("error_message", "string", None, (0, 0), (0, 0), None, ''),
+        Field("error_message", "string", None, (0, 0), (0, 0), None, None),
         Field("results", "[]struct", DescribeUserScramCredentialsResult, (0, 0), None, None, ()),
     )
     API_KEY = 50

@@ -52,7 +52,7 @@ class PartitionResult(Message):
         self,
         partition_id: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.partition_id = partition_id
         self.error_code = error_code
@@ -61,7 +61,7 @@ class PartitionResult(Message):
     SCHEMA = (
         Field("partition_id", "int32", None, (0, 2), None, None, 0),
         Field("error_code", "int16", None, (0, 2), None, None, 0),
-        Field("error_message", "string", None, (0, 2), (0, 2), None, ''),
+        Field("error_message", "string", None, (0, 2), (0, 2), None, None),
     )
 
 

@@ -41,6 +41,23 @@ class FetchPartition(Message):
     )
 
 
+class ReplicaState(Message):
+    __slots__ = ("replica_id", "replica_epoch",)
+
+    def __init__(
+        self,
+        replica_id: int = -1,
+        replica_epoch: int = -1,
+    ) -> None:
+        self.replica_id = replica_id
+        self.replica_epoch = replica_epoch
+
+    SCHEMA = (
+        Field("replica_id", "int32", None, (15, 18), None, None, -1),
+        Field("replica_epoch", "int64", None, (15, 18), None, None, -1),
+    )
+
+
 class ForgottenTopic(Message):
     __slots__ = ("topic", "topic_id", "partitions",)
 
@@ -58,23 +75,6 @@ class ForgottenTopic(Message):
         Field("topic", "string", None, (7, 12), None, None, ''),
         Field("topic_id", "uuid", None, (13, 18), None, None, b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'),
         Field("partitions", "[]int32", None, (7, 18), None, None, ()),
-    )
-
-
-class ReplicaState(Message):
-    __slots__ = ("replica_id", "replica_epoch",)
-
-    def __init__(
-        self,
-        replica_id: int = -1,
-        replica_epoch: int = -1,
-    ) -> None:
-        self.replica_id = replica_id
-        self.replica_epoch = replica_epoch
-
-    SCHEMA = (
-        Field("replica_id", "int32", None, (15, 18), None, None, -1),
-        Field("replica_epoch", "int64", None, (15, 18), None, None, -1),
     )
 
 
@@ -165,23 +165,6 @@ class AbortedTransaction(Message):
     )
 
 
-class SnapshotId(Message):
-    __slots__ = ("end_offset", "epoch",)
-
-    def __init__(
-        self,
-        end_offset: int = -1,
-        epoch: int = -1,
-    ) -> None:
-        self.end_offset = end_offset
-        self.epoch = epoch
-
-    SCHEMA = (
-        Field("end_offset", "int64", None, (12, 18), None, None, -1),
-        Field("epoch", "int32", None, (12, 18), None, None, -1),
-    )
-
-
 class EpochEndOffset(Message):
     __slots__ = ("epoch", "end_offset",)
 
@@ -196,6 +179,23 @@ class EpochEndOffset(Message):
     SCHEMA = (
         Field("epoch", "int32", None, (12, 18), None, None, -1),
         Field("end_offset", "int64", None, (12, 18), None, None, -1),
+    )
+
+
+class SnapshotId(Message):
+    __slots__ = ("end_offset", "epoch",)
+
+    def __init__(
+        self,
+        end_offset: int = -1,
+        epoch: int = -1,
+    ) -> None:
+        self.end_offset = end_offset
+        self.epoch = epoch
+
+    SCHEMA = (
+        Field("end_offset", "int64", None, (12, 18), None, None, -1),
+        Field("epoch", "int32", None, (12, 18), None, None, -1),
     )
 
 

@@ -38,7 +38,7 @@ class Coordinator(Message):
         host: str = '',
         port: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.key = key
         self.node_id = node_id
@@ -53,7 +53,7 @@ class Coordinator(Message):
         Field("host", "string", None, (4, 6), None, None, ''),
         Field("port", "int32", None, (4, 6), None, None, 0),
         Field("error_code", "int16", None, (4, 6), None, None, 0),
-        Field("error_message", "string", None, (4, 6), (4, 6), None, ''),
+        Field("error_message", "string", None, (4, 6), (4, 6), None, None),
     )
 
 
@@ -65,7 +65,7 @@ class FindCoordinatorResponse(ApiMessage):
         throttle_time_ms: int = 0,
         error_code: int = 0,
         coordinators: Sequence[Coordinator] = (),
-        error_message: str | None = '',
+        error_message: str | None = None,
         node_id: int = 0,
         host: str = '',
         port: int = 0,
@@ -82,7 +82,7 @@ class FindCoordinatorResponse(ApiMessage):
         Field("throttle_time_ms", "int32", None, (1, 6), None, None, 0),
         Field("error_code", "int16", None, (0, 3), None, None, 0),
         Field("coordinators", "[]struct", Coordinator, (4, 6), None, None, ()),
-        Field("error_message", "string", None, (1, 3), (1, 3), None, ''),
+        Field("error_message", "string", None, (1, 3), (1, 3), None, None),
         Field("node_id", "int32", None, (0, 3), None, None, 0),
         Field("host", "string", None, (0, 3), None, None, ''),
         Field("port", "int32", None, (0, 3), None, None, 0),

@@ -71,7 +71,7 @@ class AlterConfigsResourceResponse(Message):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         resource_type: int = 0,
         resource_name: str = '',
     ) -> None:
@@ -82,7 +82,7 @@ class AlterConfigsResourceResponse(Message):
 
     SCHEMA = (
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
         Field("resource_type", "int8", None, (0, 1), None, None, 0),
         Field("resource_name", "string", None, (0, 1), None, None, ''),
     )

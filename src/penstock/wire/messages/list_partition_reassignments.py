@@ -89,7 +89,7 @@ class ListPartitionReassignmentsResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         topics: Sequence[OngoingTopicReassignment] = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -100,7 +100,7 @@ class ListPartitionReassignmentsResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (0, 0), None, None, 0),
         Field("error_code", "int16", None, (0, 0), None, None, 0),
-        Field("error_message", "string", None, (0, 0), (0, 0), None, ''),
+        Field("error_message", "string", None, (0, 0), (0, 0), None, None),
         Field("topics", "[]struct", OngoingTopicReassignment, (0, 0), None, None, ()),
     )
     API_KEY = 46

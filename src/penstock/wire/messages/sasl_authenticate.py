@@ -26,7 +26,7 @@ class SaslAuthenticateResponse(ApiMessage):
     def __init__(
         self,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         auth_bytes: bytes = b'',
         session_lifetime_ms: int = 0,
     ) -> None:
@@ -37,7 +37,7 @@ class SaslAuthenticateResponse(ApiMessage):
 
     SCHEMA = (
         Field("error_code", "int16", None, (0, 2), None, None, 0),
-        Field("error_message", "string", None, (0, 2), (0, 2), None, ''),
+        Field("error_message", "string", None, (0, 2), (0, 2), None, None),
         Field("auth_bytes", "bytes", None, (0, 2), None, None, b''),
         Field("session_lifetime_ms", "int64", None, (1, 2), None, None, 0),
     )

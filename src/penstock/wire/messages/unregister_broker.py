@@ -27,7 +27,7 @@ class UnregisterBrokerResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
@@ -36,7 +36,7 @@ class UnregisterBrokerResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (0, 0), None, None, 0),
         Field("error_code", "int16", None, (0, 0), None, None, 0),
-        Field("error_message", "string", None, (0, 0), (0, 0), None, ''),
+        Field("error_message", "string", None, (0, 0), (0, 0), None, None),
     )
     API_KEY = 64
     VERSIONS = (0, 0)

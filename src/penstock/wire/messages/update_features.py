@@ -58,7 +58,7 @@ class UpdatableFeatureResult(Message):
         self,
         feature: str = '',
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
     ) -> None:
         self.feature = feature
         self.error_code = error_code
@@ -67,7 +67,7 @@ class UpdatableFeatureResult(Message):
     SCHEMA = (
         Field("feature", "string", None, (0, 1), None, None, ''),
         Field("error_code", "int16", None, (0, 1), None, None, 0),
-        Field("error_message", "string", None, (0, 1), (0, 1), None, ''),
+        Field("error_message", "string", None, (0, 1), (0, 1), None, None),
     )
 
 
@@ -78,7 +78,7 @@ class UpdateFeaturesResponse(ApiMessage):
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        error_message: str | None = '',
+        error_message: str | None = None,
         results: Sequence[UpdatableFeatureResult] = (),
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
@@ -89,7 +89,7 @@ class UpdateFeaturesResponse(ApiMessage):
     SCHEMA = (
         Field("throttle_time_ms", "int32", None, (0, 2), None, None, 0),
         Field("error_code", "int16", None, (0, 2), None, None, 0),
-        Field("error_message", "string", None, (0, 2), (0, 2), None, ''),
+        Field("error_message", "string", None, (0, 2), (0, 2), None, None),
         Field("results", "[]struct", UpdatableFeatureResult, (0, 1), None, None, ()),
     )
     API_KEY = 57

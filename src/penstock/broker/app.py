@@ -1,0 +1,40 @@
+"""The broker as a process: starts, serves until it is told to stop, stops cleanly."""
+
+import asyncio
+import logging
+import signal
+import sys
+
+import uvloop
+
+from penstock.broker.broker import Broker
+from penstock.broker.coordination import CoordinationError
+from penstock.errors import ConfigError, StorageError
+from penstock.settings.broker import BrokerSettings
+
+log = logging.getLogger("penstock.broker")
+
+
+def run(settings: BrokerSettings) -> int:
+    """Runs a broker until SIGTERM or SIGINT; the exit code."""
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings))
+    except (ConfigError, CoordinationError, StorageError) as error:
+        print(f"kafka-server-start: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(settings: BrokerSettings) -> None:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    broker = Broker(settings)
+    await broker.start()
+    addresses = ", ".join(f"{host}:{port}" for host, port in broker.addresses.values())
+    print(f"Kafka broker {broker.broker_id} is ready on {addresses}", flush=True)
+    await stopping.wait()
+    log.info("stopping")
+    await broker.stop()

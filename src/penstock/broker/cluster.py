@@ -1,0 +1,350 @@
+"""The broker's place in the cluster: its registration, the controller's work, and the image of it all.
+
+What the cluster is stands in ZooKeeper, in Kafka's classic layout. A change is written there first, in a
+transaction where it concerns several nodes, and applied to the image (and by the broker to its partitions) when
+ZooKeeper has it. The broker that holds `/controller` decides about topics; with one broker that is this one.
+"""
+
+import asyncio
+import base64
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from penstock.broker.coordination import (
+    Coordination,
+    CoordinationError,
+    Create,
+    NodeExists,
+    NoNode,
+    Operation,
+    VersionConflict,
+)
+from penstock.broker.coordination import Set as SetNode
+from penstock.clock import Clock
+from penstock.controller import topics as decide
+from penstock.controller import znodes
+from penstock.controller.image import BrokerImage, ClusterImage, TopicImage
+from penstock.errors import ConfigError
+from penstock.replica.leader import ReplicaSet
+from penstock.settings.broker import BrokerSettings
+
+log = logging.getLogger("penstock.broker.cluster")
+
+PRODUCER_ID_BLOCK = 1000
+REGISTRATION_ATTEMPTS = 3
+
+
+class Listener(Protocol):
+    """Who hosts partitions and hears of every change to the image."""
+
+    def on_topic(self, topic: TopicImage) -> None: ...
+
+    def on_topic_removed(self, topic: TopicImage) -> None: ...
+
+    def on_topic_configs(self, topic: str) -> None: ...
+
+    def on_broker_configs(self) -> None: ...
+
+
+class Cluster:
+    def __init__(self, settings: BrokerSettings, clock: Clock, coordination: Coordination) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.coordination = coordination
+        self.image = ClusterImage()
+        self.broker_id = settings.broker_id
+        self.controller_epoch = 0
+        self._rejoin: asyncio.Task[None] | None = None
+
+    # joining
+
+    async def identify(self, stored_broker_id: int | None) -> None:
+        """Makes sure of the layout, the cluster's id and this broker's id."""
+        await asyncio.gather(*(self._ensure(path) for path in znodes.PERSISTENT_PATHS))
+        self.image.cluster_id = await self._cluster_id()
+        if self.broker_id < 0:
+            self.broker_id = stored_broker_id if stored_broker_id is not None else await self._generate_id()
+
+    async def join(self, endpoints: Mapping[str, tuple[str, int]], listener: Listener) -> None:
+        """Registers the broker under the addresses that clients are to use and takes part from now on."""
+        self.endpoints = dict(endpoints)
+        self.listener = listener
+        self.coordination.on_session_lost(self._on_session_lost)
+        await self._register()
+        await self._elect_controller()
+        await self._finish_deletions()
+        await self._load_brokers()
+        await self._load_configs()
+        await self._load_topics()
+
+    def _on_session_lost(self) -> None:
+        log.warning("the ZooKeeper session expired; registering broker %d anew", self.broker_id)
+        self._rejoin = asyncio.get_running_loop().create_task(self._join_again())
+
+    async def _join_again(self) -> None:
+        try:
+            await self._register()
+            await self._elect_controller()
+            await self._load_brokers()
+        except CoordinationError as error:
+            log.error("registering anew failed, and is tried again with the next session: %s", error)
+
+    async def leave(self) -> None:
+        if self._rejoin is not None:
+            self._rejoin.cancel()
+        await self.coordination.close()
+
+    async def _ensure(self, path: str, data: bytes = b"") -> None:
+        try:
+            await self.coordination.create(Create(path, data), make_parents=True)
+        except NodeExists:
+            return
+
+    async def _cluster_id(self) -> str:
+        try:
+            return znodes.decode_cluster_id((await self.coordination.get(znodes.CLUSTER_ID)).data)
+        except NoNode:
+            fresh = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+            await self._ensure(znodes.CLUSTER_ID, znodes.encode_cluster_id(fresh))
+            return znodes.decode_cluster_id((await self.coordination.get(znodes.CLUSTER_ID)).data)
+
+    async def _generate_id(self) -> int:
+        version = await self.coordination.set(znodes.BROKER_SEQUENCE, b"")
+        return self.settings.reserved_broker_max_id + version
+
+    async def _register(self) -> None:
+        path = znodes.broker_path(self.broker_id)
+        data = znodes.encode_broker(
+            self.endpoints, self.settings.security_protocols, self.settings.broker_rack, self.clock.now_ms()
+        )
+        await self._take(path, data, self._is_own_registration)
+
+    async def _elect_controller(self) -> None:
+        data = znodes.encode_controller(self.broker_id, self.clock.now_ms())
+        try:
+            await self._take(
+                znodes.CONTROLLER, data, lambda old: znodes.decode_controller(old) == self.broker_id
+            )
+        except NodeExists:
+            self.image.controller_id = znodes.decode_controller(
+                (await self.coordination.get(znodes.CONTROLLER)).data
+            )
+            return
+        self.image.controller_id = self.broker_id
+        self.controller_epoch = await self._bump_controller_epoch()
+
+    async def _take(self, path: str, data: bytes, is_own: "OwnTest") -> None:
+        """Creates an ephemeral node; one that an earlier run of this very broker left behind is replaced."""
+        for _ in range(REGISTRATION_ATTEMPTS):
+            try:
+                await self.coordination.create(Create(path, data, ephemeral=True))
+                return
+            except NodeExists:
+                try:
+                    node = await self.coordination.get(path)
+                    if node.ephemeral_owner == self.coordination.session_id:
+                        return
+                    if not is_own(node.data):
+                        raise
+                    log.info("removing %s, left behind by an earlier run of this broker", path)
+                    await self.coordination.delete(path, node.version)
+                except (NoNode, VersionConflict):
+                    continue
+        raise NodeExists(f"{path} is taken by another session again and again")
+
+    def _is_own_registration(self, data: bytes) -> bool:
+        other = znodes.decode_broker(self.broker_id, data, -1)
+        if dict(other.endpoints) == self.endpoints:
+            return True
+        raise ConfigError(
+            f"broker.id: got {self.broker_id}, which a broker at {_addresses(other)} has; takes a number of its own"
+        )
+
+    async def _bump_controller_epoch(self) -> int:
+        try:
+            node = await self.coordination.get(znodes.CONTROLLER_EPOCH)
+        except NoNode:
+            await self._ensure(znodes.CONTROLLER_EPOCH, b"1")
+            return 1
+        epoch = int(node.data) + 1
+        await self.coordination.set(znodes.CONTROLLER_EPOCH, str(epoch).encode(), node.version)
+        return epoch
+
+    # loading
+
+    async def _load_brokers(self) -> None:
+        ids = [int(name) for name in await self.coordination.children(znodes.BROKER_IDS)]
+        nodes = await asyncio.gather(*(self.coordination.get(znodes.broker_path(i)) for i in ids))
+        self.image.brokers = {
+            broker_id: znodes.decode_broker(broker_id, node.data, node.creation_zxid)
+            for broker_id, node in zip(ids, nodes, strict=True)
+        }
+
+    async def _load_configs(self) -> None:
+        names = await self.coordination.children(znodes.CONFIG_BROKERS)
+        nodes = await asyncio.gather(*(self.coordination.get(znodes.broker_config_path(n)) for n in names))
+        self.image.broker_configs = {
+            name: znodes.decode_configs(node.data) for name, node in zip(names, nodes, strict=True)
+        }
+        self.listener.on_broker_configs()
+
+    async def _load_topics(self) -> None:
+        names = await self.coordination.children(znodes.BROKER_TOPICS)
+        await asyncio.gather(*(self._load_topic(name) for name in names))
+
+    async def _load_topic(self, name: str) -> None:
+        node, configs = await asyncio.gather(
+            self.coordination.get(znodes.topic_path(name)), self._topic_configs(name)
+        )
+        topic_id, assignment = znodes.decode_topic(node.data)
+        states = await asyncio.gather(
+            *(self._load_state(name, index, replicas) for index, replicas in assignment.items())
+        )
+        partitions = dict(zip(assignment, states, strict=True))
+        await self._elect_leaders(name, partitions)
+        self._apply_topic(TopicImage(name, topic_id, partitions), configs)
+
+    async def _topic_configs(self, name: str) -> dict[str, str]:
+        try:
+            return znodes.decode_configs((await self.coordination.get(znodes.topic_config_path(name))).data)
+        except NoNode:
+            return {}
+
+    async def _load_state(self, topic: str, partition: int, replicas: tuple[int, ...]) -> ReplicaSet:
+        try:
+            node = await self.coordination.get(znodes.state_path(topic, partition))
+            return znodes.decode_state(node.data, replicas)
+        except NoNode:  # the creation was interrupted; finish it
+            first = decide.decide_first_leader(replicas, list(self.image.brokers))
+            await self._ensure(
+                znodes.state_path(topic, partition), znodes.encode_state(first, self.controller_epoch)
+            )
+            return first
+
+    async def _elect_leaders(self, topic: str, partitions: dict[int, ReplicaSet]) -> None:
+        live = list(self.image.brokers)
+        changed = {i: new for i, old in partitions.items() if (new := decide.decide_leader(old, live))}
+        partitions.update(changed)
+        await self.coordination.transact(
+            SetNode(znodes.state_path(topic, i), znodes.encode_state(new, self.controller_epoch))
+            for i, new in changed.items()
+        )
+
+    def _apply_topic(self, topic: TopicImage, configs: dict[str, str]) -> None:
+        self.image.put_topic(topic, configs)
+        self.listener.on_topic(topic)
+
+    # topics
+
+    async def create_topic(
+        self, name: str, assignment: Mapping[int, tuple[int, ...]], configs: dict[str, str]
+    ) -> TopicImage:
+        """Writes a new topic; NodeExists if somebody else was quicker."""
+        topic_id = uuid.uuid4().bytes
+        operations: list[Operation] = [
+            Create(znodes.topic_path(name), znodes.encode_topic(topic_id, assignment)),
+            Create(znodes.partitions_path(name)),
+        ]
+        states = self._first_states(assignment)
+        operations += self._create_states(name, states)
+        await self._write_topic_configs(name, configs)
+        await self.coordination.transact(operations)
+        topic = TopicImage(name, topic_id, states)
+        self._apply_topic(topic, configs)
+        return topic
+
+    async def create_partitions(self, topic: TopicImage, added: Mapping[int, tuple[int, ...]]) -> None:
+        states = self._first_states(added)
+        merged = {**topic.partitions, **states}
+        assignment = {index: replica_set.replicas for index, replica_set in merged.items()}
+        operations: list[Operation] = [
+            SetNode(znodes.topic_path(topic.name), znodes.encode_topic(topic.topic_id, assignment))
+        ]
+        await self.coordination.transact(operations + self._create_states(topic.name, states))
+        configs = self.image.topic_configs.get(topic.name, {})
+        self._apply_topic(TopicImage(topic.name, topic.topic_id, merged), configs)
+
+    async def delete_topic(self, topic: TopicImage) -> None:
+        """Marks the topic first, so that a deletion that is interrupted goes on at the next start."""
+        await self._ensure(f"{znodes.DELETE_TOPICS}/{topic.name}")
+        self.image.remove_topic(topic.name)
+        self.listener.on_topic_removed(topic)
+        await self._remove_topic_nodes(topic.name)
+
+    def _first_states(self, assignment: Mapping[int, tuple[int, ...]]) -> dict[int, ReplicaSet]:
+        live = list(self.image.brokers)
+        return {i: decide.decide_first_leader(replicas, live) for i, replicas in assignment.items()}
+
+    def _create_states(self, topic: str, states: Mapping[int, ReplicaSet]) -> list[Operation]:
+        operations: list[Operation] = []
+        for index, replica_set in states.items():
+            operations.append(Create(znodes.partition_path(topic, index)))
+            operations.append(
+                Create(
+                    znodes.state_path(topic, index), znodes.encode_state(replica_set, self.controller_epoch)
+                )
+            )
+        return operations
+
+    async def _remove_topic_nodes(self, name: str) -> None:
+        await self.coordination.delete_tree(znodes.topic_path(name))
+        await self.coordination.delete_tree(znodes.topic_config_path(name))
+        await self.coordination.delete_tree(f"{znodes.DELETE_TOPICS}/{name}")
+
+    async def _finish_deletions(self) -> None:
+        for name in await self.coordination.children(znodes.DELETE_TOPICS):
+            log.info("finishing the deletion of topic %s", name)
+            await self._remove_topic_nodes(name)
+
+    # configs
+
+    async def set_topic_configs(self, name: str, configs: dict[str, str]) -> None:
+        await self._write_topic_configs(name, configs)
+        self.image.topic_configs[name] = configs
+        self.listener.on_topic_configs(name)
+
+    async def set_broker_configs(self, name: str, configs: dict[str, str]) -> None:
+        await self._put(znodes.broker_config_path(name), znodes.encode_configs(configs))
+        self.image.broker_configs[name] = configs
+        self.listener.on_broker_configs()
+
+    async def _write_topic_configs(self, name: str, configs: dict[str, str]) -> None:
+        await self._put(znodes.topic_config_path(name), znodes.encode_configs(configs))
+
+    async def _put(self, path: str, data: bytes) -> None:
+        try:
+            await self.coordination.create(Create(path, data))
+        except NodeExists:
+            await self.coordination.set(path, data)
+
+    # producer ids
+
+    async def claim_producer_ids(self) -> range:
+        """A block of producer ids that no other broker will ever hand out."""
+        while True:
+            try:
+                node = await self.coordination.get(znodes.PRODUCER_IDS)
+            except NoNode:
+                await self._ensure(znodes.PRODUCER_IDS, znodes.encode_producer_block(self.broker_id, 0, -1))
+                continue
+            first = znodes.decode_producer_block(node.data)[1] + 1
+            block = range(first, first + PRODUCER_ID_BLOCK)
+            data = znodes.encode_producer_block(self.broker_id, block.start, block.stop - 1)
+            try:
+                await self.coordination.set(znodes.PRODUCER_IDS, data, node.version)
+            except VersionConflict:
+                continue
+            return block
+
+    def live_broker_ids(self) -> Sequence[int]:
+        return sorted(self.image.brokers)
+
+
+class OwnTest(Protocol):
+    def __call__(self, data: bytes, /) -> bool: ...
+
+
+def _addresses(broker: BrokerImage) -> str:
+    return ", ".join(f"{host}:{port}" for host, port in broker.endpoints.values())

@@ -1,0 +1,325 @@
+"""One client connection: bytes in, frames to the router, responses out in request order.
+
+Receiving. The event loop writes straight into this connection's buffer. Small frames are taken out of it where
+they lie; for a frame that does not fit, the buffer grows to just that frame and the loop is told to read no
+further than its end, so that a large batch arrives once, contiguous, and is never moved. A frame's memory
+belongs to its request until the request is answered.
+
+Order. One request of a connection is at work at a time, as in Kafka: while it waits (a parked fetch, a
+slow disk) later frames stay in the buffer, and a full buffer stops the reading. That is the backpressure.
+
+Sending. Responses are written with `sendmsg` on a duplicate of the socket, record bytes that lie in a file
+with `sendfile`; what the kernel does not take at once is sent when the socket is writable again, and until
+then no further request is begun.
+"""
+
+import asyncio
+import collections
+import errno
+import logging
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, cast
+
+from penstock.errors import ProtocolError
+from penstock.wire.frames import encode_response_frame
+from penstock.wire.records_field import Part
+from penstock.wire.schema import ApiMessage
+
+if TYPE_CHECKING:
+    from penstock.broker.router import Router
+
+log = logging.getLogger("penstock.broker.connection")
+
+RECEIVE_BUFFER_BYTES = 64 * 1024
+"""The buffer that a connection starts with and falls back to."""
+KEPT_BUFFER_BYTES = 2 * 1024 * 1024
+"""A buffer up to this size is kept for the next large frame; a larger one is given back."""
+SENDFILE_FROM_BYTES = 16 * 1024
+"""Shorter regions are read and sent with the rest in one call, which is cheaper."""
+MAX_PARTS_PER_CALL = 512
+"""Below the kernel's limit of 1,024 buffers in one call."""
+
+_frame_size = struct.Struct(">i").unpack_from
+
+
+class Parked:
+    """A request whose answer comes later: the handler keeps it and calls `respond` when there is one."""
+
+    __slots__ = ("on_close", "respond")
+
+    def __init__(self, on_close: Callable[[], None]) -> None:
+        self.respond: Callable[[ApiMessage], None] = _not_connected
+        self.on_close = on_close
+
+
+def _not_connected(response: ApiMessage) -> None:
+    raise AssertionError(f"{response!r} answered before the connection took the parked request")
+
+
+Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None
+"""What a handler returns: a response now, later, or none at all (acks=0)."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    def __init__(self, router: "Router", listener: str, max_frame_bytes: int) -> None:
+        self.router = router
+        self.listener = listener
+        self.max_frame_bytes = max_frame_bytes
+        self.client_software: tuple[str, str] | None = None
+        self.peer = "?"
+        self._buffer = bytearray(RECEIVE_BUFFER_BYTES)
+        self._view = memoryview(self._buffer)
+        self._start = 0
+        self._end = 0
+        self._frame_end = 0  # of a large frame that is arriving; 0 if none is
+        self.at_work = False
+        self._reading_paused = False
+        self._closed = False
+        self._unsent: collections.deque[Part] = collections.deque()
+        self._region_sent = 0  # of the region at the head of what is unsent
+        self._parked: Parked | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    # the event loop's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is not derived from it
+        self._loop = self.router.loop
+        peer = self._transport.get_extra_info("peername")
+        self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
+        own = self._transport.get_extra_info("socket")
+        self._socket = socket.socket(fileno=os.dup(own.fileno()))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._descriptor = self._socket.fileno()
+        self.last_active = self._loop.time()
+        self.router.on_connected(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._closed = True
+        if self._unsent:
+            self._loop.remove_writer(self._descriptor)
+            self._unsent.clear()
+        self._socket.close()
+        if self._parked is not None:
+            self._parked.on_close()
+        if self._task is not None:
+            self._task.cancel()
+        self.router.on_disconnected(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        if self._frame_end:
+            return self._view[self._end : self._frame_end]
+        return self._view[self._end :]
+
+    def buffer_updated(self, count: int) -> None:
+        self._end += count
+        if not self.at_work:
+            self._take_frames()
+        elif self._end == len(self._buffer):
+            self._pause_reading()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._transport.close()
+
+    # frames
+
+    def _take_frames(self) -> None:
+        try:
+            while not self.at_work and not self._closed:
+                available = self._end - self._start
+                if available < 4:
+                    break
+                size = _frame_size(self._buffer, self._start)[0]
+                if not 0 <= size <= self.max_frame_bytes:
+                    raise ProtocolError(f"a frame of {size} bytes; at most {self.max_frame_bytes} are taken")
+                if available < size + 4:
+                    self._make_room(size + 4)
+                    return
+                begin = self._start + 4
+                self._start = begin + size
+                self._frame_end = 0
+                self.at_work = True
+                self.router.dispatch(self, self._view[begin : self._start])
+            if not self.at_work:
+                self._compact()
+        except ProtocolError as error:
+            log.warning("closing the connection of %s: %s", self.peer, error)
+            self.close()
+
+    def _compact(self) -> None:
+        """Moves the rest, which is less than a length prefix, to the front."""
+        if len(self._buffer) > KEPT_BUFFER_BYTES:
+            self._replace_buffer(RECEIVE_BUFFER_BYTES)
+        else:
+            self._move_rest_to_front()
+
+    def _move_rest_to_front(self) -> None:
+        rest = self._end - self._start
+        if rest:
+            self._buffer[:rest] = self._buffer[self._start : self._end]
+        self._start, self._end = 0, rest
+
+    def _make_room(self, needed: int) -> None:
+        """Sees to it that `needed` bytes from the start of the frame fit in the buffer."""
+        if len(self._buffer) - self._start < needed:
+            if len(self._buffer) < needed:
+                self._replace_buffer(needed)
+            else:
+                self._move_rest_to_front()
+        if needed > RECEIVE_BUFFER_BYTES:
+            self._frame_end = self._start + needed
+
+    def _replace_buffer(self, size: int) -> None:
+        rest = self._end - self._start
+        fresh = bytearray(size)
+        fresh[:rest] = self._view[self._start : self._end]
+        self._buffer, self._view = fresh, memoryview(fresh)
+        self._start, self._end = 0, rest
+
+    def _pause_reading(self) -> None:
+        if not self._reading_paused:
+            self._reading_paused = True
+            self._transport.pause_reading()
+
+    # answers
+
+    def answer(self, answer: Answer, version: int, correlation_id: int) -> None:
+        """Takes what the handler returned for the request at work."""
+        if isinstance(answer, ApiMessage):
+            self._respond(answer, version, correlation_id)
+        elif answer is None:
+            self.at_work = False
+        elif isinstance(answer, Parked):
+            self._parked = answer
+            answer.respond = lambda response: self._finish(response, version, correlation_id)
+        else:
+            self._task = self._loop.create_task(self._wait_for(answer, version, correlation_id))
+
+    async def _wait_for(
+        self, answer: Awaitable[ApiMessage | None], version: int, correlation_id: int
+    ) -> None:
+        try:
+            response = await answer
+        except Exception:
+            log.exception("a request of %s failed; closing its connection", self.peer)
+            self.close()
+            return
+        self._finish(response, version, correlation_id)
+
+    def _finish(self, response: ApiMessage | None, version: int, correlation_id: int) -> None:
+        """Answers a request that had to wait, then goes on with the frames that came meanwhile."""
+        self._parked = self._task = None
+        if self._closed:
+            return
+        if response is None:
+            self.at_work = False
+        else:
+            self._respond(response, version, correlation_id)
+        if not self.at_work:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._take_frames()
+        if self._reading_paused and not self.at_work and not self._closed:
+            self._reading_paused = False
+            self._transport.resume_reading()
+
+    def _respond(self, response: ApiMessage, version: int, correlation_id: int) -> None:
+        parts = encode_response_frame(response, version, correlation_id)
+        self.last_active = self._loop.time()
+        if self._send(parts):
+            self.at_work = False
+
+    # sending
+
+    def _send(self, parts: list[Part]) -> bool:
+        """Sends as much as the kernel takes; False if something is left for later."""
+        if len(parts) == 1:
+            out = parts[0]
+            assert isinstance(out, bytearray)
+            try:
+                sent = self._socket.send(out)
+            except BlockingIOError:
+                sent = 0
+            except OSError:
+                self.close()
+                return True
+            if sent == len(out):
+                return True
+            parts = [memoryview(out)[sent:]]
+        self._unsent.extend(parts)
+        if self._flush():
+            return True
+        self._loop.add_writer(self._descriptor, self._on_writable)
+        return False
+
+    def _on_writable(self) -> None:
+        if self._closed or not self._flush():
+            return
+        self._loop.remove_writer(self._descriptor)
+        self.at_work = False
+        self.last_active = self._loop.time()
+        self._go_on()
+
+    def _flush(self) -> bool:
+        """True when all is sent, or the connection is gone."""
+        unsent = self._unsent
+        try:
+            while unsent:
+                first = unsent[0]
+                if isinstance(first, (bytes, bytearray, memoryview)) or first.size < SENDFILE_FROM_BYTES:
+                    self._send_bytes()
+                else:
+                    self._send_region()
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.ECONNRESET):
+                log.warning("sending to %s failed: %s", self.peer, error)
+            unsent.clear()
+            self.close()
+        return True
+
+    def _send_bytes(self) -> None:
+        unsent = self._unsent
+        pieces: list[bytes | bytearray | memoryview] = []
+        while unsent and len(pieces) < MAX_PARTS_PER_CALL:
+            part = unsent[0]
+            if not isinstance(part, (bytes, bytearray, memoryview)):
+                if part.size >= SENDFILE_FROM_BYTES:
+                    break
+                part = part.read()
+            pieces.append(part)
+            unsent.popleft()
+        more = socket.MSG_MORE if unsent else 0
+        try:
+            sent = self._socket.sendmsg(pieces, (), more)
+        except BlockingIOError:
+            unsent.extendleft(reversed(pieces))
+            raise
+        for index, piece in enumerate(pieces):
+            if sent < len(piece):
+                unsent.extendleft(reversed(pieces[index + 1 :]))
+                unsent.appendleft(memoryview(piece)[sent:])
+                return
+            sent -= len(piece)
+
+    def _send_region(self) -> None:
+        region = self._unsent[0]
+        assert not isinstance(region, (bytes, bytearray, memoryview))
+        begin, left = region.position + self._region_sent, region.size - self._region_sent
+        sent = os.sendfile(self._descriptor, region.file.fileno(), begin, left)
+        if sent == 0:
+            raise OSError(errno.EIO, f"{region!r} ends before its announced size")
+        self._region_sent += sent
+        if sent == left:
+            self._unsent.popleft()
+            self._region_sent = 0

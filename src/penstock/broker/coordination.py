@@ -1,0 +1,222 @@
+"""The way to ZooKeeper: kazoo's threads on one side, the broker's event loop on the other.
+
+This is the only module that imports kazoo. Calls are sent from the loop without blocking and their answers come
+back to it as futures; many may be under way at once. Watches and session events are handed to the loop too,
+so that nothing of the broker ever runs on one of kazoo's threads.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError, RolledBackError
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.protocol.states import KazooState, WatchedEvent
+
+from penstock.errors import PenstockError
+
+log = logging.getLogger("penstock.broker.coordination")
+
+MAX_OPERATIONS_PER_TRANSACTION = 500
+"""Keeps a transaction below ZooKeeper's limit of 1 MiB for one request."""
+
+
+class CoordinationError(PenstockError):
+    """ZooKeeper can't be reached, or refused what was asked."""
+
+
+class NodeExists(CoordinationError):
+    """The znode is there already."""
+
+
+class NoNode(CoordinationError):
+    """The znode is not there."""
+
+
+class VersionConflict(CoordinationError):
+    """The znode was changed by somebody else."""
+
+
+_ERRORS: tuple[tuple[type[Exception], type[CoordinationError]], ...] = (
+    (NodeExistsError, NodeExists),
+    (NoNodeError, NoNode),
+    (BadVersionError, VersionConflict),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    data: bytes
+    version: int
+    creation_zxid: int
+    ephemeral_owner: int
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    path: str
+    data: bytes = b""
+    ephemeral: bool = False
+    sequence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    path: str
+    data: bytes
+    version: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    path: str
+    version: int = -1
+
+
+Operation = Create | Set | Delete
+
+
+class Coordination:
+    def __init__(self, hosts: str, session_timeout_ms: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._client = KazooClient(
+            hosts=hosts,
+            timeout=session_timeout_ms / 1000,
+            connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1.0},
+        )
+        self._on_session_lost: Callable[[], None] = lambda: None
+        self._lost = False
+
+    async def connect(self, timeout_ms: int) -> None:
+        self._client.add_listener(self._on_state)
+        try:
+            await asyncio.to_thread(self._client.start, timeout_ms / 1000)
+        except KazooTimeoutError as error:
+            raise CoordinationError(
+                f"zookeeper.connect: no answer within {timeout_ms} ms from {self._client.hosts}"
+            ) from error
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._stop)
+
+    def _stop(self) -> None:
+        self._client.stop()
+        self._client.close()
+
+    def on_session_lost(self, callback: Callable[[], None]) -> None:
+        """Called on the loop when a session ended and a new one has begun: ephemeral nodes are gone."""
+        self._on_session_lost = callback
+
+    def _on_state(self, state: str) -> None:
+        if state == KazooState.LOST:
+            self._lost = True
+        elif state == KazooState.CONNECTED and self._lost:
+            self._lost = False
+            self._loop.call_soon_threadsafe(self._on_session_lost)
+
+    @property
+    def session_id(self) -> int:
+        return int(self._client.client_id[0])
+
+    # single calls
+
+    async def get(self, path: str) -> Node:
+        data, stat = await self._call(self._client.get_async(path))
+        return Node(data, stat.version, stat.czxid, stat.ephemeralOwner)
+
+    async def children(self, path: str, on_change: Callable[[], None] | None = None) -> list[str]:
+        """The names of the children; `on_change` is called on the loop, once, when they change."""
+        watch = None if on_change is None else self._watch(on_change)
+        return sorted(await self._call(self._client.get_children_async(path, watch=watch)))
+
+    async def create(self, create: Create, *, make_parents: bool = False) -> str:
+        pending = self._client.create_async(
+            create.path,
+            create.data,
+            ephemeral=create.ephemeral,
+            sequence=create.sequence,
+            makepath=make_parents,
+        )
+        return str(await self._call(pending))
+
+    async def set(self, path: str, data: bytes, version: int = -1) -> int:
+        stat = await self._call(self._client.set_async(path, data, version))
+        return int(stat.version)
+
+    async def delete(self, path: str, version: int = -1) -> None:
+        await self._call(self._client.delete_async(path, version))
+
+    # many at once
+
+    async def transact(self, operations: Iterable[Operation]) -> None:
+        """All or nothing, for what fits in one transaction; longer lists go as several, in order."""
+        pending = list(operations)
+        for start in range(0, len(pending), MAX_OPERATIONS_PER_TRANSACTION):
+            await self._commit(pending[start : start + MAX_OPERATIONS_PER_TRANSACTION])
+
+    async def _commit(self, operations: list[Operation]) -> None:
+        transaction = self._client.transaction()
+        for operation in operations:
+            match operation:
+                case Create(path, data, ephemeral, sequence):
+                    transaction.create(path, data, ephemeral=ephemeral, sequence=sequence)
+                case Set(path, data, version):
+                    transaction.set_data(path, data, version)
+                case Delete(path, version):
+                    transaction.delete(path, version)
+        for operation, result in zip(operations, await self._call(transaction.commit_async()), strict=True):
+            if isinstance(result, Exception) and not isinstance(result, RolledBackError):
+                raise _translate(result, operation.path)
+
+    async def delete_tree(self, path: str) -> None:
+        """Removes a node and all below it; nothing happens if it is not there."""
+        paths = [path]
+        for parent in paths:
+            try:
+                paths += [f"{parent}/{child}" for child in await self.children(parent)]
+            except NoNode:
+                continue
+        for doomed in reversed(paths):
+            try:
+                await self.delete(doomed)
+            except NoNode:
+                continue
+
+    # the bridge
+
+    def _call(self, result: Any) -> Awaitable[Any]:
+        future: asyncio.Future[Any] = self._loop.create_future()
+
+        def settle() -> None:
+            if future.cancelled():
+                return
+            error = result.exception
+            if error is None:
+                future.set_result(result.value)
+            else:
+                future.set_exception(_translate(error, "ZooKeeper"))
+
+        def on_answer(_: Any) -> None:
+            self._loop.call_soon_threadsafe(settle)
+
+        result.rawlink(on_answer)
+        return future
+
+    def _watch(self, on_change: Callable[[], None]) -> Callable[[WatchedEvent], None]:
+        def on_event(event: WatchedEvent) -> None:
+            if event.type != "NONE":
+                self._loop.call_soon_threadsafe(on_change)
+
+        return on_event
+
+
+def _translate(error: Exception, where: str) -> Exception:
+    for theirs, ours in _ERRORS:
+        if isinstance(error, theirs):
+            return ours(f"{where}: {error or type(error).__name__}")
+    if isinstance(error, (KazooException, OSError)):
+        return CoordinationError(f"{where}: {type(error).__name__} {error}")
+    return error

@@ -1,0 +1,169 @@
+"""AlterConfigs and IncrementalAlterConfigs: changes that take effect at once, without a restart.
+
+AlterConfigs (v2 is flexible) replaces all that was set; the incremental one (v1 is flexible) sets, deletes,
+appends to and subtracts from single settings. `validate_only` checks everything and changes nothing.
+
+Not done: the resource types for loggers, client metrics and groups.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from penstock.broker.coordination import CoordinationError
+from penstock.broker.router import RequestContext, handles
+from penstock.controller.znodes import DEFAULT_BROKER
+from penstock.errors import ApiError, ErrorCode
+from penstock.settings.broker import ALL_BROKER_SETTINGS
+from penstock.settings.kinds import Kind
+from penstock.settings.topic import TOPIC_TABLE
+from penstock.wire.messages import alter_configs, incremental_alter_configs
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+TOPIC, BROKER = 2, 4
+SET, DELETE, APPEND, SUBTRACT = range(4)
+
+
+@handles(alter_configs.AlterConfigsRequest, versions=(0, 2))
+async def handle_alter_configs(
+    broker: "Broker", request: alter_configs.AlterConfigsRequest, context: RequestContext
+) -> alter_configs.AlterConfigsResponse:
+    responses = []
+    for resource in request.resources:
+        response = alter_configs.AlterConfigsResourceResponse(
+            resource_type=resource.resource_type, resource_name=resource.resource_name, error_message=None
+        )
+        try:
+            _check_once(resource, request.resources)
+            configs = _replacement(resource.configs)
+            await _apply(
+                broker, resource.resource_type, resource.resource_name, configs, request.validate_only
+            )
+        except ApiError as error:
+            response.error_code, response.error_message = error.code, error.message
+        responses.append(response)
+    return alter_configs.AlterConfigsResponse(responses=responses)
+
+
+@handles(incremental_alter_configs.IncrementalAlterConfigsRequest, versions=(0, 1))
+async def handle_incremental_alter_configs(
+    broker: "Broker",
+    request: incremental_alter_configs.IncrementalAlterConfigsRequest,
+    context: RequestContext,
+) -> incremental_alter_configs.IncrementalAlterConfigsResponse:
+    responses = []
+    for resource in request.resources:
+        response = incremental_alter_configs.AlterConfigsResourceResponse(
+            resource_type=resource.resource_type, resource_name=resource.resource_name, error_message=None
+        )
+        try:
+            _check_once(resource, request.resources)
+            configs = _changed(broker, resource)
+            await _apply(
+                broker, resource.resource_type, resource.resource_name, configs, request.validate_only
+            )
+        except ApiError as error:
+            response.error_code, response.error_message = error.code, error.message
+        responses.append(response)
+    return incremental_alter_configs.IncrementalAlterConfigsResponse(responses=responses)
+
+
+AnyResource = alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource
+
+
+def _check_once(resource: AnyResource, resources: Sequence[AnyResource]) -> None:
+    same = [
+        other
+        for other in resources
+        if (other.resource_type, other.resource_name) == (resource.resource_type, resource.resource_name)
+    ]
+    if len(same) > 1:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+    twice = [name for name, times in Counter(c.name for c in resource.configs).items() if times > 1]
+    if twice:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Error due to duplicate config keys: {', '.join(twice)}")
+
+
+def _replacement(configs: Sequence[alter_configs.AlterableConfig]) -> dict[str, str]:
+    return {config.name: _required(config.name, config.value) for config in configs}
+
+
+def _required(name: str, value: str | None) -> str:
+    if value is None:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
+    return value
+
+
+def _changed(broker: "Broker", resource: incremental_alter_configs.AlterConfigsResource) -> dict[str, str]:
+    configs = dict(_current(broker, resource.resource_type, resource.resource_name))
+    for change in resource.configs:
+        match change.config_operation:
+            case 0:
+                configs[change.name] = _required(change.name, change.value)
+            case 1:
+                configs.pop(change.name, None)
+            case 2 | 3:
+                configs[change.name] = _changed_list(broker, resource, change, configs)
+            case unknown:
+                raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown operation {unknown} for {change.name}")
+    return configs
+
+
+def _changed_list(
+    broker: "Broker",
+    resource: incremental_alter_configs.AlterConfigsResource,
+    change: incremental_alter_configs.AlterableConfig,
+    configs: dict[str, str],
+) -> str:
+    table = TOPIC_TABLE if resource.resource_type == TOPIC else ALL_BROKER_SETTINGS
+    if change.name not in table or table[change.name].kind is not Kind.LIST:
+        word = "append" if change.config_operation == APPEND else "subtraction"
+        raise ApiError(
+            ErrorCode.INVALID_CONFIG, f"Config value {word} is not allowed for config key: {change.name}"
+        )
+    text = configs.get(change.name)
+    if text is None:
+        text = (
+            broker.configs.default_of_topic(resource.resource_name, change.name)
+            if resource.resource_type == TOPIC
+            else broker.configs.default_of_broker(change.name)
+        )
+    items = [item for item in text.split(",") if item]
+    for item in _required(change.name, change.value).split(","):
+        if change.config_operation == APPEND and item not in items:
+            items.append(item)
+        elif change.config_operation == SUBTRACT and item in items:
+            items.remove(item)
+    return ",".join(items)
+
+
+def _current(broker: "Broker", resource_type: int, name: str) -> dict[str, str]:
+    if resource_type == TOPIC:
+        if name not in broker.image.topics:
+            raise ApiError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
+            )
+        return broker.image.topic_configs.get(name, {})
+    if resource_type == BROKER:
+        broker.configs.check_broker_name(name)
+        return broker.image.broker_configs.get(name or DEFAULT_BROKER, {})
+    raise ApiError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
+
+
+async def _apply(
+    broker: "Broker", resource_type: int, name: str, configs: dict[str, str], validate_only: bool
+) -> None:
+    _current(broker, resource_type, name)  # refuses what is not there
+    try:
+        if resource_type == TOPIC:
+            broker.configs.check_topic(name, configs)
+            if not validate_only:
+                await broker.cluster.set_topic_configs(name, configs)
+        else:
+            broker.configs.check_broker(name, configs)
+            if not validate_only:
+                await broker.cluster.set_broker_configs(name or DEFAULT_BROKER, configs)
+    except CoordinationError as error:
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error

@@ -1,0 +1,194 @@
+"""Fetch.
+
+v4 has the isolation level and the last stable offset; v5 the log start offset; v7 fetch sessions; v8 no change
+on the wire; v9 the leader epoch; v10 zstd; v11 rack-aware fetch; v12 is flexible and tells where logs diverge;
+v13 names topics by id; v14 may answer OFFSET_MOVED_TO_TIERED_STORAGE; v15 moves the replica id into a tagged
+field; v16 returns the endpoints of new leaders; v17 has the replica's directory id; v18 the follower's high
+watermark.
+
+A fetch that finds less than min_bytes is parked: it waits in its partitions until enough has come or its time
+is up. A fetch offset inside a batch gets the whole batch, and the first batch comes whole even if it is larger
+than the limits, so that a consumer always gets on.
+
+Not done: fetch by followers (needs a second broker), rack-aware fetch (likewise; the leader answers).
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from penstock.broker.connection import Parked
+from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPlan, Wanted
+from penstock.broker.partition import Partition
+from penstock.broker.router import RequestContext, handles
+from penstock.errors import ApiError, ErrorCode
+from penstock.wire.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+READ_COMMITTED = 1
+LARGEST_REASON = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH}
+
+
+@handles(FetchRequest, versions=(4, 18))
+def handle_fetch(broker: "Broker", request: FetchRequest, context: RequestContext) -> FetchResponse | Parked:
+    try:
+        plan = broker.fetch_sessions.plan(request, context.version, broker.clock.monotonic_ms())
+    except ApiError as error:
+        return FetchResponse(error_code=error.code)
+    fetch = Fetch(broker, request, plan, context.version)
+    if request.max_wait_ms <= 0 or fetch.is_complete():
+        return fetch.response()
+    return fetch.park()
+
+
+class Fetch:
+    """One fetch at work: reads what is there, and waits for more if that is not enough."""
+
+    def __init__(self, broker: "Broker", request: FetchRequest, plan: FetchPlan, version: int) -> None:
+        self.broker = broker
+        self.plan = plan
+        self.uses_topic_ids = version >= FIRST_VERSION_WITH_TOPIC_ID
+        self.min_bytes = request.min_bytes
+        self.max_wait_ms = request.max_wait_ms
+        self.max_bytes = min(request.max_bytes, broker.settings.fetch_max_bytes)
+        self.isolation_level = request.isolation_level
+        self.replica_id = request.replica_state.replica_id if request.replica_state else request.replica_id
+        self.read: list[tuple[Wanted, PartitionData]] = []
+        self.waits_in: list[Partition] = []
+        self.parked = Parked(self.stop_waiting)
+        self.timer: asyncio.TimerHandle | None = None
+
+    def is_complete(self) -> bool:
+        """Reads all partitions; True if there is enough to answer, or a reason not to wait."""
+        self.read = []
+        left = self.max_bytes
+        found = 0
+        failed = not self.plan.wanted
+        for wanted in self.plan.wanted:
+            data = self.read_partition(wanted, left, at_least_one=found == 0)
+            size = data.records.size if data.records else 0  # type: ignore[union-attr]
+            left -= size
+            found += size
+            failed = failed or data.error_code != 0 or data.diverging_epoch is not None
+            self.read.append((wanted, data))
+        return failed or found >= self.min_bytes
+
+    def read_partition(self, wanted: Wanted, left: int, *, at_least_one: bool) -> PartitionData:
+        fetch = wanted.fetch
+        try:
+            partition = self.find(wanted)
+            partition.check_leader(fetch.current_leader_epoch)
+        except ApiError as error:
+            return self.refusal(wanted, error)
+        data = PartitionData(
+            partition_index=fetch.partition,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=partition.last_stable_offset,
+            log_start_offset=partition.log.log_start_offset,
+            aborted_transactions=None,
+            records=b"",
+        )
+        try:
+            if fetch.last_fetched_epoch >= 0:
+                data.diverging_epoch = diverging_epoch(partition, fetch)
+            if data.diverging_epoch is None:
+                self.fill(partition, fetch, data, left, at_least_one)
+        except ApiError as error:
+            return self.refusal(wanted, error)
+        return data
+
+    def find(self, wanted: Wanted) -> Partition:
+        partitions = self.broker.partitions
+        if self.uses_topic_ids:
+            hosted = partitions.by_id.get(wanted.topic.topic_id)
+            if hosted is None:
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
+        else:
+            hosted = partitions.by_name.get(wanted.topic.name)
+        partition = None if hosted is None else hosted.partitions.get(wanted.fetch.partition)
+        if partition is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return partition
+
+    def fill(
+        self, partition: Partition, fetch: FetchPartition, data: PartitionData, left: int, at_least_one: bool
+    ) -> None:
+        max_offset = partition.readable_end(self.replica_id, self.isolation_level)
+        max_bytes = min(fetch.partition_max_bytes, left)
+        found = partition.read(
+            fetch.fetch_offset, max(max_bytes, 0), max_offset=max_offset, at_least_one=at_least_one
+        )
+        if found is not None and found.size:
+            data.records = found
+            if self.isolation_level == READ_COMMITTED:
+                data.aborted_transactions = [
+                    AbortedTransaction(producer_id=aborted.producer_id, first_offset=aborted.first_offset)
+                    for aborted in partition.log.aborted_transactions(fetch.fetch_offset, max_offset)
+                ]
+
+    def refusal(self, wanted: Wanted, error: ApiError) -> PartitionData:
+        data = PartitionData(
+            partition_index=wanted.fetch.partition,
+            error_code=error.code,
+            high_watermark=-1,
+            aborted_transactions=None,
+            records=b"",
+        )
+        if error.code in LARGEST_REASON:
+            replica_set = self.find(wanted).replica_set
+            data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
+        return data
+
+    def response(self) -> FetchResponse:
+        if not self.read:
+            self.is_complete()
+        return FetchResponse(session_id=self.plan.session_id, responses=self.plan.select(self.read))
+
+    # waiting
+
+    def park(self) -> Parked:
+        for wanted in self.plan.wanted:
+            partition = self.find(wanted)
+            partition.waiters.add(self)
+            self.waits_in.append(partition)
+        self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
+        return self.parked
+
+    def stop_waiting(self) -> None:
+        for partition in self.waits_in:
+            partition.waiters.discard(self)
+        self.waits_in = []
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def on_progress(self) -> None:
+        if self.waits_in and self.is_complete():
+            self.answer()
+
+    def on_timeout(self) -> None:
+        self.is_complete()
+        self.answer()
+
+    def answer(self) -> None:
+        self.stop_waiting()
+        self.parked.respond(self.response())
+
+
+def diverging_epoch(partition: Partition, fetch: FetchPartition) -> EpochEndOffset | None:
+    """Where the reader's log leaves ours, if it does: its last epoch ended earlier here."""
+    epoch, end_offset = partition.log.epochs.end_offset_for(fetch.last_fetched_epoch)
+    if epoch < 0:
+        raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    if epoch < fetch.last_fetched_epoch or end_offset < fetch.fetch_offset:
+        return EpochEndOffset(epoch=epoch, end_offset=end_offset)
+    return None

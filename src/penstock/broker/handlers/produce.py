@@ -1,0 +1,113 @@
+"""Produce.
+
+v3 is the first with record batches v2 and a transactional id; v4 may answer KAFKA_STORAGE_ERROR; v5 returns the
+log start offset; v7 allows zstd; v8 returns which records were refused and why; v9 is flexible; v10 returns
+the new leader to a client that came to the wrong broker; v11 has no change on the wire; v12 belongs to the
+second transaction protocol (KIP-890); v13 names topics by id.
+
+ApiVersions advertises it from version 0 although none below 3 is served, as Kafka does: some versions of
+librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
+
+Not done: transactional produce (needs the transaction coordinator), NodeEndpoints in v10 (needs a second broker).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from penstock.broker.partition import Partition
+from penstock.broker.router import RequestContext, handles
+from penstock.errors import ApiError, ErrorCode
+from penstock.wire.messages.produce import (
+    LeaderIdAndEpoch,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+FIRST_VERSION_WITH_TOPIC_ID = 13
+
+
+@handles(ProduceRequest, versions=(3, 13), advertised_from=0)
+def handle_produce(
+    broker: "Broker", request: ProduceRequest, context: RequestContext
+) -> ProduceResponse | None:
+    version, acks = context.version, request.acks
+    now_ms = broker.clock.now_ms()
+    if acks not in (-1, 0, 1):
+        return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
+    response = ProduceResponse(
+        responses=[_append_topic(broker, topic, version, acks, now_ms) for topic in request.topic_data]
+    )
+    if acks != 0:
+        return response
+    if any(partition.error_code for topic in response.responses for partition in topic.partition_responses):
+        # Without a response the closed connection is the only sign that something went wrong.
+        context.connection.close()
+    return None
+
+
+def _append_topic(
+    broker: "Broker", topic: TopicProduceData, version: int, acks: int, now_ms: int
+) -> TopicProduceResponse:
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if version >= FIRST_VERSION_WITH_TOPIC_ID:
+        hosted = broker.partitions.by_id.get(topic.topic_id)
+        if hosted is None:
+            unknown = ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        hosted = broker.partitions.by_name.get(topic.name)
+    responses = []
+    for data in topic.partition_data:
+        partition = None if hosted is None else hosted.partitions.get(data.index)
+        if partition is None:
+            responses.append(_refusal(data.index, ApiError(unknown)))
+        else:
+            responses.append(_append(partition, data, version, acks, now_ms))
+    return TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=responses)
+
+
+def _append(
+    partition: Partition, data: PartitionProduceData, version: int, acks: int, now_ms: int
+) -> PartitionProduceResponse:
+    records = data.records
+    try:
+        if not isinstance(records, memoryview):
+            raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
+        result = partition.append(records, version, acks, now_ms)
+    except ApiError as error:
+        return _refusal(data.index, error, partition)
+    return PartitionProduceResponse(
+        index=data.index,
+        base_offset=result.first_offset,
+        log_append_time_ms=result.log_append_time_ms,
+        log_start_offset=result.log_start_offset,
+    )
+
+
+def _refusal(index: int, error: ApiError, partition: Partition | None = None) -> PartitionProduceResponse:
+    response = PartitionProduceResponse(
+        index=index, error_code=error.code, base_offset=-1, error_message=error.message
+    )
+    if partition is not None and error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        replica_set = partition.replica_set
+        response.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
+    return response
+
+
+def _refuse_all(topics: Sequence[TopicProduceData], code: ErrorCode) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[_refusal(data.index, ApiError(code)) for data in topic.partition_data],
+            )
+            for topic in topics
+        ]
+    )

@@ -1,0 +1,193 @@
+"""One log directory in use: the partitions in it, what of them is checkpointed, and whether it still works."""
+
+import logging
+import os.path
+import uuid
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.errors import ConfigError, StorageError
+from penstock.log.fs import FileSystem
+from penstock.log.log_dir import LogDirectory, MetaProperties
+from penstock.log.partition_log import PartitionLog
+from penstock.settings.topic import TopicSettings
+from penstock.types import TopicPartition
+
+if TYPE_CHECKING:
+    from penstock.broker.partition import Partition
+
+log = logging.getLogger("penstock.broker.log_directories")
+
+Offsets = dict[TopicPartition, int]
+
+
+class Doomed(NamedTuple):
+    """A file or directory that is to be removed when its time has come."""
+
+    path: str
+    due_ms: int
+
+
+class HostedDirectory:
+    def __init__(self, fs: FileSystem, path: str, wake: "Callable[[Partition], None]") -> None:
+        self.fs = fs
+        self.path = os.path.abspath(path)
+        self.wake = wake
+        self.failure: StorageError | None = None
+        self.stored: set[TopicPartition] = set()
+        self.doomed: list[Doomed] = []
+        self.meta: MetaProperties | None = None
+        self.recovery_points: Offsets = {}
+        self.log_starts: Offsets = {}
+        self.high_watermarks: Offsets = {}
+        self.cleaner_offsets: Offsets = {}
+        self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._directory: LogDirectory
+
+    # working or not
+
+    @property
+    def offline(self) -> bool:
+        return self.failure is not None
+
+    def on_failure(self, error: StorageError) -> None:
+        """Takes the directory offline; the rest of the broker serves on."""
+        if self.failure is None:
+            self.failure = error
+            log.error("log directory %s goes offline: %s", self.path, error)
+
+    def open(self) -> None:
+        try:
+            self._directory = LogDirectory.open(self.fs, self.path)
+            self.meta = self._directory.read_meta()
+            self.stored = set(self._directory.partitions())
+            self.doomed = [Doomed(path, 0) for path in self._directory.deleted_partitions()]
+            self.recovery_points = self._directory.read_recovery_points()
+            self.log_starts = self._directory.read_log_start_offsets()
+            self.high_watermarks = self._directory.read_high_watermarks()
+            self.cleaner_offsets = self._directory.read_cleaner_offsets()
+            self._directory.mark_in_use()
+        except StorageError as error:
+            self.on_failure(error)
+
+    def claim(self, meta: MetaProperties) -> None:
+        """Refuses a directory that belongs to another broker or cluster; marks one that belongs to none."""
+        if self.meta is None:
+            try:
+                self._directory.write_meta(meta)
+                self.meta = meta
+            except StorageError as error:
+                self.on_failure(error)
+        elif self.meta.broker_id != meta.broker_id:
+            raise ConfigError(
+                f"broker.id: got {meta.broker_id}, but {self.path} belongs to broker {self.meta.broker_id}; "
+                "takes the same number, or an empty log directory"
+            )
+        elif self.meta.cluster_id != meta.cluster_id:
+            raise ConfigError(
+                f"log.dirs: {self.path} belongs to the cluster {self.meta.cluster_id}, but zookeeper.connect "
+                f"leads to the cluster {meta.cluster_id}; takes a directory of the same cluster, or an empty one"
+            )
+
+    # logs
+
+    def open_log(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        settings: TopicSettings,
+        now_ms: int,
+        producer_expiration_ms: int,
+    ) -> PartitionLog:
+        opened = PartitionLog.open(
+            self.fs,
+            self._directory.partition_path(topic_partition),
+            topic_partition,
+            settings,
+            topic_id=uuid.UUID(bytes=topic_id),
+            now_ms=now_ms,
+            recovery_point=self.recovery_points.get(topic_partition, 0),
+            log_start_offset=self.log_starts.get(topic_partition, 0),
+            clean=self._directory.was_clean or topic_partition not in self.stored,
+            producer_expiration_ms=producer_expiration_ms,
+        )
+        self.stored.add(topic_partition)
+        self._logs[topic_partition] = opened
+        return opened
+
+    def set_aside(self, topic_partition: TopicPartition) -> None:
+        """Renames the directory of an earlier topic of the same name, which ZooKeeper no longer knows."""
+        source = self._directory.partition_path(topic_partition)
+        target = f"{self.path}/{uuid.uuid4().hex}-stray"
+        log.warning("%s belongs to an earlier topic of that name; it is kept as %s", source, target)
+        self.fs.rename(source, target)
+        self._forget(topic_partition)
+
+    def retire(self, partition: "Partition", now_ms: int) -> None:
+        """Takes a deleted partition's files out of the way."""
+        topic_partition = partition.topic_partition
+        try:
+            path = self._directory.retire_partition(topic_partition, uuid.uuid4().hex)
+        except StorageError as error:
+            self.on_failure(error)
+            return
+        partition.log.close_after_failure()
+        self.doomed.append(Doomed(path, now_ms + partition.log.settings.file_delete_delay_ms))
+        self._forget(topic_partition)
+
+    def _forget(self, topic_partition: TopicPartition) -> None:
+        self.stored.discard(topic_partition)
+        self._logs.pop(topic_partition, None)
+        for offsets in (self.recovery_points, self.log_starts, self.high_watermarks, self.cleaner_offsets):
+            offsets.pop(topic_partition, None)
+
+    # checkpoints
+
+    def checkpoint_recovery_points(self) -> None:
+        offsets = {partition: log.recovery_point for partition, log in self._logs.items()}
+        self.recovery_points = self._write(LogDirectory.write_recovery_points, self.recovery_points, offsets)
+
+    def checkpoint_log_starts(self) -> None:
+        """Only those that lie inside a segment; the others are seen from the files."""
+        offsets = {
+            partition: log.log_start_offset
+            for partition, log in self._logs.items()
+            if log.log_start_offset > log.segments[0].base_offset
+        }
+        self.log_starts = self._write(LogDirectory.write_log_start_offsets, self.log_starts, offsets)
+
+    def checkpoint_high_watermarks(self, partitions: "Iterable[Partition]") -> None:
+        offsets = {p.topic_partition: p.high_watermark for p in partitions if p.directory is self}
+        self.high_watermarks = self._write(LogDirectory.write_high_watermarks, self.high_watermarks, offsets)
+
+    def checkpoint_cleaner(self, topic_partition: TopicPartition, first_dirty_offset: int) -> None:
+        offsets = {**self.cleaner_offsets, topic_partition: first_dirty_offset}
+        self.cleaner_offsets = self._write(LogDirectory.write_cleaner_offsets, self.cleaner_offsets, offsets)
+
+    def _write(self, write: Callable[[LogDirectory, Offsets], None], last: Offsets, now: Offsets) -> Offsets:
+        """Returns what the checkpoint holds."""
+        if now == last or self.offline:
+            return last
+        try:
+            write(self._directory, now)
+        except StorageError as error:
+            self.on_failure(error)
+            return last
+        return now
+
+    # the end
+
+    def close_cleanly(self) -> None:
+        """All logs are written out: says so to the next start."""
+        self.checkpoint_recovery_points()
+        self.checkpoint_log_starts()
+        if self.offline:
+            return
+        try:
+            self._directory.mark_clean()
+        except StorageError as error:
+            self.on_failure(error)
+
+    def release(self) -> None:
+        if self.failure is None:
+            self._directory.close()

@@ -1,0 +1,114 @@
+"""The log directories of a broker: which partition lies where, and what happens when a disk fails.
+
+A directory that can't be read or written goes offline as a whole: its partitions answer KAFKA_STORAGE_ERROR,
+those in other directories serve on. The broker stops only when none is left at the start.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from penstock.broker.hosted_directory import HostedDirectory
+from penstock.broker.partition import Partition
+from penstock.errors import ApiError, ErrorCode, StorageError
+from penstock.log.fs import FileSystem
+from penstock.log.log_dir import MetaProperties
+from penstock.log.partition_log import PartitionLog
+from penstock.settings.topic import TopicSettings
+from penstock.types import TopicPartition
+
+log = logging.getLogger("penstock.broker.log_directories")
+
+
+class OpenedLog(NamedTuple):
+    log: PartitionLog
+    directory: HostedDirectory
+    high_watermark: int
+
+
+class LogDirectories:
+    def __init__(self, fs: FileSystem, paths: Iterable[str], wake: Callable[[Partition], None]) -> None:
+        self.fs = fs
+        self.directories = [HostedDirectory(fs, path, wake) for path in paths]
+        for directory in self.directories:
+            directory.open()
+        self._refuse_if_all_offline()
+
+    def _refuse_if_all_offline(self) -> None:
+        if all(directory.offline for directory in self.directories):
+            reasons = "; ".join(str(directory.failure) for directory in self.directories)
+            raise StorageError(f"log.dirs: none of the directories can be used: {reasons}")
+
+    @property
+    def online(self) -> list[HostedDirectory]:
+        return [directory for directory in self.directories if not directory.offline]
+
+    # identity
+
+    def stored_broker_id(self) -> int | None:
+        """The id in meta.properties; they must agree."""
+        ids = {directory.path: directory.meta.broker_id for directory in self.online if directory.meta}
+        known = set(ids.values())
+        if len(known) > 1:
+            raise StorageError(f"log.dirs: the directories belong to different brokers: {ids}")
+        return known.pop() if known else None
+
+    def claim(self, broker_id: int, cluster_id: str) -> None:
+        """Writes meta.properties; refuses a directory that belongs to another broker or cluster."""
+        for directory in self.online:
+            directory.claim(MetaProperties(broker_id, cluster_id))
+
+    # logs
+
+    def open_log(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        settings: TopicSettings,
+        *,
+        now_ms: int,
+        producer_expiration_ms: int,
+    ) -> OpenedLog:
+        """Opens the partition's log where it lies, or makes one where there are the fewest."""
+        directory = self._directory_of(topic_partition) or self._emptiest()
+        try:
+            opened = directory.open_log(topic_partition, topic_id, settings, now_ms, producer_expiration_ms)
+        except StorageError as error:
+            directory.on_failure(error)
+            raise
+        except ApiError as error:
+            if error.code != ErrorCode.INCONSISTENT_TOPIC_ID:
+                raise
+            directory.set_aside(topic_partition)
+            opened = directory.open_log(topic_partition, topic_id, settings, now_ms, producer_expiration_ms)
+        return OpenedLog(opened, directory, directory.high_watermarks.get(topic_partition, 0))
+
+    def _directory_of(self, topic_partition: TopicPartition) -> HostedDirectory | None:
+        for directory in self.online:
+            if topic_partition in directory.stored:
+                return directory
+        return None
+
+    def _emptiest(self) -> HostedDirectory:
+        if not self.online:
+            raise StorageError("log.dirs: all directories are offline")
+        return min(self.online, key=lambda directory: len(directory.stored))
+
+    # the end
+
+    def close(self, partitions: Iterable[Partition]) -> None:
+        """Writes everything out, so that the next start needs no recovery."""
+        for partition in partitions:
+            if partition.directory.offline:
+                continue
+            try:
+                partition.log.close()
+            except StorageError as error:
+                partition.directory.on_failure(error)
+        for directory in self.online:
+            directory.close_cleanly()
+        self.release()
+
+    def release(self) -> None:
+        for directory in self.directories:
+            directory.release()

@@ -1,0 +1,132 @@
+"""What a broker does beside answering: flushing, checkpoints, retention, cleaning, removing old files.
+
+Each task runs by itself in its own interval; what would block on the disk runs in a thread. A task that fails is
+logged and tried again in its next turn.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from penstock.broker.hosted_directory import Doomed
+from penstock.errors import StorageError
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+    from penstock.broker.partition import Partition
+
+log = logging.getLogger("penstock.broker.maintenance")
+
+FIRST_RUN_AFTER_MS = 30_000
+IDLE_SWEEP_MS = 10_000
+
+
+class Maintenance:
+    def __init__(self, broker: "Broker") -> None:
+        self.broker = broker
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        settings = self.broker.settings
+        for run, interval_ms in (
+            (self.flush_rolled_and_due, 1000),
+            (self.checkpoint_recovery_points, settings.log_flush_offset_checkpoint_interval_ms),
+            (self.checkpoint_log_starts, settings.log_flush_start_offset_checkpoint_interval_ms),
+            (self.checkpoint_high_watermarks, settings.replica_high_watermark_checkpoint_interval_ms),
+            (self.apply_retention, settings.log_retention_check_interval_ms),
+            (self.expire_producers, 600_000),
+            (self.remove_doomed, 1000),
+            (self.close_idle_connections, IDLE_SWEEP_MS),
+        ):
+            self._tasks.append(self.broker.loop.create_task(self._repeat(run, interval_ms)))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _repeat(self, run: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+        while True:
+            await asyncio.sleep(interval_ms / 1000)
+            try:
+                await run()
+            except Exception:
+                log.exception("%s failed; it is tried again in %d ms", run.__name__, interval_ms)
+
+    def _online(self) -> "list[Partition]":
+        return [partition for partition in self.broker.partitions if not partition.directory.offline]
+
+    # flushing and checkpoints
+
+    async def flush_rolled_and_due(self) -> None:
+        for partition in self._online():
+            log_ = partition.log
+            if log_.has_unflushed_segments:
+                await self.flush(partition, include_active=False)
+
+    async def flush(self, partition: "Partition", *, include_active: bool) -> None:
+        try:
+            plan = partition.log.plan_flush(include_active=include_active)
+            await asyncio.to_thread(plan.run)
+            partition.log.mark_flushed(plan)
+        except StorageError as error:
+            partition.directory.on_failure(error)
+
+    async def checkpoint_recovery_points(self) -> None:
+        for directory in self.broker.directories.online:
+            directory.checkpoint_recovery_points()
+
+    async def checkpoint_log_starts(self) -> None:
+        for directory in self.broker.directories.online:
+            directory.checkpoint_log_starts()
+
+    async def checkpoint_high_watermarks(self) -> None:
+        partitions = self._online()
+        for directory in self.broker.directories.online:
+            directory.checkpoint_high_watermarks(partitions)
+
+    # retention
+
+    async def apply_retention(self) -> None:
+        now_ms = self.broker.clock.now_ms()
+        for partition in self._online():
+            try:
+                partition.log.maybe_roll(now_ms)
+                retired = partition.log.delete_old_segments(now_ms, partition.high_watermark)
+            except StorageError as error:
+                partition.directory.on_failure(error)
+                continue
+            due_ms = now_ms + partition.log.settings.file_delete_delay_ms
+            partition.directory.doomed += [Doomed(path, due_ms) for path in retired]
+            await asyncio.sleep(0)
+
+    async def expire_producers(self) -> None:
+        now_ms = self.broker.clock.now_ms()
+        for partition in self._online():
+            partition.log.expire_producers(now_ms)
+
+    async def remove_doomed(self) -> None:
+        now_ms = self.broker.clock.now_ms()
+        for directory in self.broker.directories.online:
+            due = [doomed for doomed in directory.doomed if doomed.due_ms <= now_ms]
+            directory.doomed = [doomed for doomed in directory.doomed if doomed.due_ms > now_ms]
+            for doomed in due:
+                await asyncio.to_thread(self._remove, doomed.path)
+
+    def _remove(self, path: str) -> None:
+        if self.broker.fs.is_directory(path):
+            self.broker.fs.remove_tree(path)
+        else:
+            self.broker.fs.remove(path)
+
+    # connections
+
+    async def close_idle_connections(self) -> None:
+        limit_ms = self.broker.settings.connections_max_idle_ms
+        if limit_ms < 0:
+            return
+        oldest = self.broker.loop.time() - limit_ms / 1000
+        for connection in list(self.broker.router.connections):
+            if connection.last_active < oldest and not connection.at_work:
+                connection.close()

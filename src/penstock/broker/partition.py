@@ -1,0 +1,157 @@
+"""One partition that this broker hosts: its log, its replica state, and who waits for it.
+
+Produce appends here, fetch reads here. The log knows nothing of replicas and the replica state nothing of
+files; this is where the two meet: an append moves the leader's log end offset, that may move the high
+watermark, and that wakes the fetches that wait for it.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.errors import ApiError, ErrorCode, StorageError
+from penstock.log.append_result import AppendResult
+from penstock.log.file_slice import FileSlice
+from penstock.log.partition_log import PartitionLog
+from penstock.records.batch import decode_batches
+from penstock.records.validation import prepare
+from penstock.replica.leader import LeaderState, ReplicaSet
+from penstock.types import TopicPartition
+
+if TYPE_CHECKING:
+    from penstock.broker.hosted_directory import HostedDirectory
+
+CONSUMER_REPLICA_ID = -1
+DEBUGGING_REPLICA_ID = -2
+
+
+class Waiter(Protocol):
+    """A request that is parked until something changes in one of its partitions."""
+
+    def on_progress(self) -> None: ...
+
+
+class Partition:
+    __slots__ = (
+        "broker_id",
+        "directory",
+        "leader",
+        "log",
+        "replica_set",
+        "topic_id",
+        "topic_partition",
+        "waiters",
+    )
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        broker_id: int,
+        replica_set: ReplicaSet,
+        log: PartitionLog,
+        directory: "HostedDirectory",
+        high_watermark: int,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.topic_id = topic_id
+        self.broker_id = broker_id
+        self.log = log
+        self.directory = directory
+        self.waiters: set[Waiter] = set()
+        self.replica_set = replica_set
+        self.leader = LeaderState(broker_id, replica_set, min(high_watermark, log.log_end_offset))
+        self.become_leader(replica_set)
+
+    def become_leader(self, replica_set: ReplicaSet) -> None:
+        """Takes the leadership for a new epoch; what the log holds beyond the high watermark stays."""
+        self.replica_set = replica_set
+        self.leader = LeaderState(self.broker_id, replica_set, self.leader.high_watermark)
+        if replica_set.leader_epoch > self.log.epochs.latest_epoch:
+            self.log.epochs.assign(replica_set.leader_epoch, self.log.log_end_offset)
+        self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset)
+
+    @property
+    def is_leader(self) -> bool:
+        return self.replica_set.leader == self.broker_id
+
+    @property
+    def high_watermark(self) -> int:
+        return self.leader.high_watermark
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.log.last_stable_offset(self.leader.high_watermark)
+
+    # checks
+
+    def check_online(self) -> None:
+        if self.directory.offline:
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"Partition {self.topic_partition} is in the offline log directory {self.directory.path}",
+            )
+
+    def check_leader(self, current_leader_epoch: int = -1) -> None:
+        """Refuses a client that talks to the wrong broker or knows another leader epoch."""
+        if self.directory.offline:
+            self.check_online()
+        replica_set = self.replica_set
+        if current_leader_epoch >= 0 and current_leader_epoch != replica_set.leader_epoch:
+            if current_leader_epoch < replica_set.leader_epoch:
+                raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+            raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+        if replica_set.leader != self.broker_id:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    # produce
+
+    def append(self, records: memoryview, produce_version: int, acks: int, now_ms: int) -> AppendResult:
+        self.check_leader()
+        settings = self.log.settings
+        if acks == -1 and not self.leader.has_enough_in_sync(settings.min_insync_replicas):
+            raise ApiError(
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                f"The size of the current ISR {list(self.replica_set.isr)} is insufficient to satisfy the "
+                f"min.isr requirement of {settings.min_insync_replicas} for partition {self.topic_partition}",
+            )
+        batches = decode_batches(records, produce_version=produce_version)
+        batches = prepare(batches, settings, now_ms)
+        try:
+            result = self.log.append_as_leader(
+                batches, leader_epoch=self.replica_set.leader_epoch, now_ms=now_ms
+            )
+        except StorageError as error:
+            self.directory.on_failure(error)
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        if self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset) and self.waiters:
+            self.directory.wake(self)
+        return result
+
+    # fetch
+
+    def read(self, offset: int, max_bytes: int, *, max_offset: int, at_least_one: bool) -> FileSlice | None:
+        try:
+            return self.log.read(offset, max_bytes, max_offset=max_offset, at_least_one=at_least_one)
+        except StorageError as error:
+            self.directory.on_failure(error)
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+    def readable_end(self, replica_id: int, isolation_level: int) -> int:
+        """The offset that a reader may read up to."""
+        if replica_id >= 0:
+            return self.log.log_end_offset
+        return self.last_stable_offset if isolation_level == 1 else self.leader.high_watermark
+
+    # deletion
+
+    def delete_records_before(self, offset: int) -> int:
+        """Hides the records below `offset` for good; returns the new log start offset."""
+        if "delete" not in self.log.settings.cleanup_policy:
+            raise ApiError(
+                ErrorCode.POLICY_VIOLATION,
+                f"Records of partition {self.topic_partition} can not be deleted due to the configured policy",
+            )
+        if not 0 <= offset <= self.high_watermark:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        self.log.delete_records_before(offset)
+        self.directory.checkpoint_log_starts()
+        return self.log.log_start_offset

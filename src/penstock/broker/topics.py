@@ -1,0 +1,155 @@
+"""Creating, growing and deleting topics: the controller's decisions, checked and carried out.
+
+One change of a topic is at work at a time; a second creation of the same name finds the first one's result.
+"""
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+
+from penstock.broker.cluster import Cluster
+from penstock.broker.configs import Configs
+from penstock.broker.coordination import CoordinationError, NodeExists
+from penstock.controller import topics as decide
+from penstock.controller.image import TopicImage
+from penstock.errors import ApiError, ErrorCode
+from penstock.settings.broker import BrokerSettings
+
+DEFAULT = -1
+"""Stands for the broker's default where a number of partitions or replicas is asked for."""
+
+Assignment = Mapping[int, tuple[int, ...]]
+
+
+class Topics:
+    def __init__(self, cluster: Cluster, configs: Configs) -> None:
+        self.cluster = cluster
+        self.configs = configs
+        self.image = cluster.image
+        self._changing: dict[str, asyncio.Lock] = {}
+
+    @property
+    def settings(self) -> BrokerSettings:
+        return self.configs.current
+
+    # deciding
+
+    def plan(
+        self,
+        name: str,
+        partitions: int,
+        replication_factor: int,
+        assignment: Mapping[int, Sequence[int]],
+        configs: Mapping[str, str],
+    ) -> Assignment:
+        """Checks everything about a new topic and says where its replicas go; changes nothing."""
+        decide.check_topic_name(name)
+        if name in self.image.topics:
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        decide.check_no_collision(name, self.image.topics)
+        chosen = self._assign(partitions, replication_factor, assignment)
+        self.configs.check_topic(name, configs)
+        return chosen
+
+    def _assign(
+        self, partitions: int, replication_factor: int, assignment: Mapping[int, Sequence[int]]
+    ) -> Assignment:
+        brokers = self.cluster.live_broker_ids()
+        if assignment:
+            if partitions != DEFAULT or replication_factor != DEFAULT:
+                raise ApiError(
+                    ErrorCode.INVALID_REQUEST,
+                    "A manual partition assignment was specified, but numPartitions or replicationFactor was not "
+                    "set to -1.",
+                )
+            decide.check_assignment(assignment, brokers)
+            return {index: tuple(replicas) for index, replicas in sorted(assignment.items())}
+        if partitions == DEFAULT:
+            partitions = self.settings.num_partitions
+        if replication_factor == DEFAULT:
+            replication_factor = self.settings.default_replication_factor
+        decide.check_counts(partitions, replication_factor, len(brokers))
+        start = random.randrange(len(brokers))
+        return decide.decide_replicas(range(partitions), replication_factor, brokers, start)
+
+    # doing
+
+    async def create(self, name: str, assignment: Assignment, configs: dict[str, str]) -> TopicImage:
+        async with self._lock(name):
+            if name in self.image.topics:
+                raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+            try:
+                return await self.cluster.create_topic(name, assignment, configs)
+            except NodeExists as error:
+                raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.") from error
+            except CoordinationError as error:
+                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    async def auto_create(self, name: str) -> None:
+        """Creates a topic with the broker's defaults because a client asked for its metadata."""
+        try:
+            await self.create(name, self.plan(name, DEFAULT, DEFAULT, {}, {}), {})
+        except ApiError as error:
+            if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+
+    async def delete(self, name: str) -> None:
+        if not self.settings.delete_topic_enable:
+            raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
+        async with self._lock(name):
+            topic = self._existing(name)
+            try:
+                await self.cluster.delete_topic(topic)
+            except CoordinationError as error:
+                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    async def grow(
+        self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool
+    ) -> None:
+        """Adds partitions up to `count`."""
+        async with self._lock(name):
+            topic = self._existing(name)
+            added = self._assign_more(topic, count, assignments)
+            if not validate_only:
+                await self.cluster.create_partitions(topic, added)
+
+    def _existing(self, name: str) -> TopicImage:
+        topic = self.image.topics.get(name)
+        if topic is None:
+            raise ApiError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
+            )
+        return topic
+
+    def _assign_more(
+        self, topic: TopicImage, count: int, assignments: Sequence[Sequence[int]] | None
+    ) -> Assignment:
+        current = len(topic.partitions)
+        if count == current:
+            raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {current} partition(s).")
+        if count < current:
+            raise ApiError(
+                ErrorCode.INVALID_PARTITIONS,
+                f"The topic {topic.name} currently has {current} partition(s); {count} would not be an increase.",
+            )
+        brokers = self.cluster.live_broker_ids()
+        added = range(current, count)
+        if assignments is None:
+            first = topic.partitions[0].replicas
+            start = brokers.index(first[0]) if first[0] in brokers else 0
+            decide.check_counts(len(added), len(first), len(brokers))
+            return decide.decide_replicas(added, len(first), brokers, start)
+        if len(assignments) != len(added):
+            raise ApiError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Attempted to add {len(added)} additional partition(s), but only {len(assignments)} "
+                "assignment(s) were specified.",
+            )
+        manual = dict(zip(added, map(tuple, assignments), strict=True))
+        decide.check_assignment(manual, brokers, first=current)
+        return manual
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        if len(self._changing) > 1000:
+            self._changing = {name: lock for name, lock in self._changing.items() if lock.locked()}
+        return self._changing.setdefault(name, asyncio.Lock())

@@ -1,0 +1,27 @@
+"""Wakes the requests that wait for a partition, after the request that made the progress is done.
+
+One pass of the event loop may append to many partitions that the same fetch waits for; it is woken once.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.broker.partition import Partition
+
+
+class Wakeups:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._moved: list[Partition] = []
+
+    def wake(self, partition: "Partition") -> None:
+        if not self._moved:
+            self._loop.call_soon(self._run)
+        self._moved.append(partition)
+
+    def _run(self) -> None:
+        moved, self._moved = self._moved, []
+        waiters = {waiter: None for partition in moved for waiter in partition.waiters}
+        for waiter in waiters:
+            waiter.on_progress()

@@ -1,0 +1,65 @@
+"""The cluster as one broker sees it: brokers, topics, configs, who is controller.
+
+Every broker builds the same image from the same znodes. It changes on the event loop only.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from penstock.replica.leader import ReplicaSet
+
+INTERNAL_TOPICS = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerImage:
+    """A broker that is registered now; its endpoints by listener name."""
+
+    id: int
+    endpoints: Mapping[str, tuple[str, int]]
+    rack: str | None = None
+    epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TopicImage:
+    name: str
+    topic_id: bytes
+    partitions: Mapping[int, ReplicaSet]
+
+    @property
+    def is_internal(self) -> bool:
+        return self.name in INTERNAL_TOPICS
+
+
+@dataclass(slots=True)
+class ClusterImage:
+    cluster_id: str = ""
+    controller_id: int = -1
+    brokers: dict[int, BrokerImage] = field(default_factory=dict)
+    topics: dict[str, TopicImage] = field(default_factory=dict)
+    topic_names: dict[bytes, str] = field(default_factory=dict)
+    topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    broker_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By broker id as text; `<default>` holds what applies to all brokers."""
+
+    def put_topic(self, topic: TopicImage, configs: dict[str, str]) -> None:
+        self.topics[topic.name] = topic
+        self.topic_names[topic.topic_id] = topic.name
+        self.topic_configs[topic.name] = configs
+
+    def remove_topic(self, name: str) -> None:
+        topic = self.topics.pop(name, None)
+        if topic is not None:
+            self.topic_names.pop(topic.topic_id, None)
+        self.topic_configs.pop(name, None)
+
+    def topic_by_id(self, topic_id: bytes) -> TopicImage | None:
+        name = self.topic_names.get(topic_id)
+        return None if name is None else self.topics[name]
+
+    def live_brokers(self) -> Iterator[BrokerImage]:
+        for broker_id in sorted(self.brokers):
+            yield self.brokers[broker_id]

@@ -1,0 +1,119 @@
+"""What the controller decides about topics: names, how many partitions, which replicas, which leader."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from penstock.errors import ApiError, ErrorCode
+from penstock.replica.leader import ReplicaSet
+
+MAX_NAME_LENGTH = 249
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+NO_LEADER = -1
+
+
+def check_topic_name(name: str) -> None:
+    """Refuses a name that could not be a directory on disk, with Kafka's words."""
+    if not name:
+        raise _invalid_name("the empty string is not allowed")
+    if name in (".", ".."):
+        raise _invalid_name("'.' or '..' is not allowed")
+    if len(name) > MAX_NAME_LENGTH:
+        raise _invalid_name(f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}")
+    if not LEGAL_NAME.fullmatch(name):
+        raise _invalid_name(
+            f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+        )
+
+
+def _invalid_name(reason: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+
+
+def check_no_collision(name: str, existing: Mapping[str, object]) -> None:
+    """Metric names turn `.` into `_`, so two topics may not differ in that alone."""
+    if "." not in name and "_" not in name:
+        return
+    folded = name.replace(".", "_")
+    colliding = [other for other in existing if other.replace(".", "_") == folded]
+    if colliding:
+        raise ApiError(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"Topic '{name}' collides with existing topic: {', '.join(sorted(colliding))}",
+        )
+
+
+def check_counts(partitions: int, replication_factor: int, brokers: int) -> None:
+    if partitions <= 0:
+        raise ApiError(
+            ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
+        )
+    if replication_factor <= 0:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if replication_factor > brokers:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
+            f"{replication_factor} cannot be reached because only {brokers} broker(s) are registered.",
+        )
+
+
+def decide_replicas(
+    partitions: range, replication_factor: int, brokers: Sequence[int], start: int
+) -> dict[int, tuple[int, ...]]:
+    """Spreads replicas round robin; each round of leaders shifts its followers by one more."""
+    count = len(brokers)
+    assignment = {}
+    for index in partitions:
+        first = (start + index) % count
+        shift = (start + index // count) % max(count - 1, 1)
+        followers = [
+            brokers[(first + 1 + (shift + step) % (count - 1)) % count]
+            for step in range(replication_factor - 1)
+        ]
+        assignment[index] = (brokers[first], *followers)
+    return assignment
+
+
+def check_assignment(assignment: Mapping[int, Sequence[int]], brokers: Sequence[int], first: int = 0) -> None:
+    """Refuses a manual assignment with gaps, doubles, unknown brokers or unequal replication factors."""
+    if sorted(assignment) != list(range(first, first + len(assignment))):
+        raise _invalid_assignment("partitions should be a consecutive 0-based integer sequence")
+    sizes = {len(replicas) for replicas in assignment.values()}
+    for index, replicas in assignment.items():
+        if not replicas:
+            raise _invalid_assignment(f"partition {index} has an empty replica list")
+        if len(set(replicas)) != len(replicas):
+            raise _invalid_assignment(f"partition {index} has a duplicate replica in {list(replicas)}")
+        unknown = [replica for replica in replicas if replica not in brokers]
+        if unknown:
+            raise _invalid_assignment(f"partition {index} names broker {unknown[0]}, which is not registered")
+    if len(sizes) > 1:
+        raise _invalid_assignment("all partitions must have the same replication factor")
+
+
+def _invalid_assignment(reason: str) -> ApiError:
+    return ApiError(
+        ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"The manual partition assignment is invalid: {reason}"
+    )
+
+
+def decide_first_leader(replicas: tuple[int, ...], live: Sequence[int]) -> ReplicaSet:
+    """The state of a new partition: the first replica that is alive leads, those alive are in sync."""
+    isr = tuple(replica for replica in replicas if replica in live)
+    leader = isr[0] if isr else NO_LEADER
+    return ReplicaSet(replicas, isr or replicas, leader, leader_epoch=0)
+
+
+def decide_leader(replica_set: ReplicaSet, live: Sequence[int]) -> ReplicaSet | None:
+    """The new state when the set of live brokers changed; None if the partition may stay as it is."""
+    alive_in_sync = tuple(replica for replica in replica_set.isr if replica in live)
+    if replica_set.leader in live and replica_set.leader in replica_set.isr:
+        return None
+    preferred = [replica for replica in replica_set.replicas if replica in alive_in_sync]
+    leader = preferred[0] if preferred else NO_LEADER
+    if leader == replica_set.leader:
+        return None
+    return replica_set.with_leader(leader, alive_in_sync or replica_set.isr)

@@ -1,0 +1,173 @@
+"""Kafka's classic layout in ZooKeeper: where things are, and what the JSON in them says."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.controller.image import BrokerImage
+from penstock.replica.leader import ReplicaSet
+
+BROKER_IDS = "/brokers/ids"
+BROKER_TOPICS = "/brokers/topics"
+BROKER_SEQUENCE = "/brokers/seqid"
+CLUSTER_ID = "/cluster/id"
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+CONFIG_TOPICS = "/config/topics"
+CONFIG_BROKERS = "/config/brokers"
+CONFIG_CHANGES = "/config/changes"
+DELETE_TOPICS = "/admin/delete_topics"
+PRODUCER_IDS = "/latest_producer_id_block"
+
+PERSISTENT_PATHS = (
+    BROKER_IDS,
+    BROKER_TOPICS,
+    CONFIG_TOPICS,
+    CONFIG_BROKERS,
+    "/config/clients",
+    "/config/users",
+    CONFIG_CHANGES,
+    DELETE_TOPICS,
+    BROKER_SEQUENCE,
+    "/isr_change_notification",
+    "/log_dir_event_notification",
+)
+DEFAULT_BROKER = "<default>"
+
+
+def broker_path(broker_id: int) -> str:
+    return f"{BROKER_IDS}/{broker_id}"
+
+
+def topic_path(topic: str) -> str:
+    return f"{BROKER_TOPICS}/{topic}"
+
+
+def partitions_path(topic: str) -> str:
+    return f"{BROKER_TOPICS}/{topic}/partitions"
+
+
+def partition_path(topic: str, partition: int) -> str:
+    return f"{BROKER_TOPICS}/{topic}/partitions/{partition}"
+
+
+def state_path(topic: str, partition: int) -> str:
+    return f"{BROKER_TOPICS}/{topic}/partitions/{partition}/state"
+
+
+def topic_config_path(topic: str) -> str:
+    return f"{CONFIG_TOPICS}/{topic}"
+
+
+def broker_config_path(broker: str) -> str:
+    return f"{CONFIG_BROKERS}/{broker}"
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def encode_topic_id(topic_id: bytes) -> str:
+    return base64.urlsafe_b64encode(topic_id).rstrip(b"=").decode()
+
+
+def decode_topic_id(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "==")
+
+
+def encode_broker(
+    endpoints: Mapping[str, tuple[str, int]], protocols: Mapping[str, str], rack: str | None, now_ms: int
+) -> bytes:
+    host, port = next(iter(endpoints.values()))
+    value: dict[str, Any] = {
+        "features": {},
+        "listener_security_protocol_map": dict(protocols),
+        "endpoints": [f"{name}://{host}:{port}" for name, (host, port) in endpoints.items()],
+        "jmx_port": -1,
+        "port": port,
+        "host": host,
+        "version": 5,
+        "timestamp": str(now_ms),
+    }
+    if rack is not None:
+        value["rack"] = rack
+    return _json(value)
+
+
+def decode_broker(broker_id: int, data: bytes, epoch: int) -> BrokerImage:
+    value = json.loads(data)
+    endpoints: dict[str, tuple[str, int]] = {}
+    for endpoint in value["endpoints"]:
+        name, _, address = endpoint.partition("://")
+        host, _, port = address.rpartition(":")
+        endpoints[name] = (host.strip("[]"), int(port))
+    return BrokerImage(broker_id, endpoints, value.get("rack"), epoch)
+
+
+def encode_controller(broker_id: int, now_ms: int) -> bytes:
+    return _json({"version": 2, "brokerid": broker_id, "timestamp": str(now_ms), "kraftControllerEpoch": -1})
+
+
+def decode_controller(data: bytes) -> int:
+    return int(json.loads(data)["brokerid"])
+
+
+def encode_cluster_id(cluster_id: str) -> bytes:
+    return _json({"version": "1", "id": cluster_id})
+
+
+def decode_cluster_id(data: bytes) -> str:
+    return str(json.loads(data)["id"])
+
+
+def encode_topic(topic_id: bytes, partitions: Mapping[int, tuple[int, ...]]) -> bytes:
+    return _json(
+        {
+            "removing_replicas": {},
+            "partitions": {str(index): list(replicas) for index, replicas in partitions.items()},
+            "topic_id": encode_topic_id(topic_id),
+            "adding_replicas": {},
+            "version": 3,
+        }
+    )
+
+
+def decode_topic(data: bytes) -> tuple[bytes, dict[int, tuple[int, ...]]]:
+    value = json.loads(data)
+    partitions = {int(index): tuple(replicas) for index, replicas in value["partitions"].items()}
+    return decode_topic_id(value["topic_id"]), dict(sorted(partitions.items()))
+
+
+def encode_state(replica_set: ReplicaSet, controller_epoch: int) -> bytes:
+    return _json(
+        {
+            "controller_epoch": controller_epoch,
+            "leader": replica_set.leader,
+            "version": 1,
+            "leader_epoch": replica_set.leader_epoch,
+            "isr": list(replica_set.isr),
+        }
+    )
+
+
+def decode_state(data: bytes, replicas: tuple[int, ...]) -> ReplicaSet:
+    value = json.loads(data)
+    return ReplicaSet(replicas, tuple(value["isr"]), value["leader"], value["leader_epoch"])
+
+
+def encode_configs(configs: Mapping[str, str]) -> bytes:
+    return _json({"version": 1, "config": dict(configs)})
+
+
+def decode_configs(data: bytes) -> dict[str, str]:
+    return dict(json.loads(data)["config"])
+
+
+def encode_producer_block(broker_id: int, start: int, end: int) -> bytes:
+    return _json({"version": 1, "broker": broker_id, "block_start": str(start), "block_end": str(end)})
+
+
+def decode_producer_block(data: bytes) -> tuple[int, int]:
+    value = json.loads(data)
+    return int(value["block_start"]), int(value["block_end"])
