@@ -296,7 +296,14 @@ class ApacheKafka:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in self.settings.items()))
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        arguments = ("format", "--ignore-formatted", "-t", cluster_id, "-c", str(self._properties))
+        # With "=", since an id may begin with a hyphen.
+        arguments = (
+            "format",
+            "--ignore-formatted",
+            f"--cluster-id={cluster_id}",
+            "-c",
+            str(self._properties),
+        )
         done = run_tool("kafka-storage", *arguments)
         if done.returncode:
             raise RuntimeError(f"kafka-storage format failed:\n{done.stdout}{done.stderr}")
