@@ -2,6 +2,8 @@ import socket
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.errors import ConfigError
 from penstock.settings.broker import (
@@ -171,6 +173,23 @@ def test_bad_values_stop_the_start(configs: dict[str, str], message: str) -> Non
     with pytest.raises(ConfigError) as refusal:
         BrokerSettings.from_configs(configs, "server.properties")
     assert message in str(refusal.value)
+
+
+LISTENER_TEXT = st.text(st.sampled_from("PLAINTEXT://[]:,0123456789.ab "), max_size=30)
+
+
+@given(
+    st.sampled_from(list(ALL_BROKER_SETTINGS)), st.one_of(st.text(), st.integers().map(str), LISTENER_TEXT)
+)
+def test_any_text_makes_settings_or_a_config_error(name: str, text: str) -> None:
+    try:
+        settings = BrokerSettings.from_configs({name: text})
+    except ConfigError as error:
+        refusal = str(error)
+    else:
+        assert settings.overrides[name] == text
+        return
+    assert refusal
 
 
 def test_connections_per_ip() -> None:

@@ -33,7 +33,11 @@ def _parser() -> argparse.ArgumentParser:
         "kafka-server-start", description="Start a broker, until SIGTERM or Ctrl-C.", allow_abbrev=False
     )
     parser.add_argument("properties", nargs="?", type=Path, help="a file of settings, server.properties")
-    parser.add_argument("-daemon", action="store_true", help="run in the background")
+    parser.add_argument(
+        "-daemon",
+        action="store_true",
+        help="run in the background; output goes to $LOG_DIR/kafkaServer.out, or logs/kafkaServer.out",
+    )
     parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
     add_overrides(parser)
     return parser
@@ -50,14 +54,18 @@ def read_settings(file: Path | None, overrides: list[str]) -> BrokerSettings:
 
 
 def _go_into_background() -> None:
-    """The child goes on in a session of its own; what it prints is dropped."""
+    """The child goes on in a session of its own, and prints to kafkaServer.out as Kafka does."""
+    directory = Path(os.environ.get("LOG_DIR") or "logs")
+    directory.mkdir(parents=True, exist_ok=True)
+    output = os.open(directory / "kafkaServer.out", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     if os.fork() > 0:
         os._exit(0)
     os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    os.close(nothing)
+    os.close(output)
 
 
 def _run(settings: BrokerSettings) -> int:

@@ -36,7 +36,7 @@ def _run(command: Command, arguments: list[str]) -> int:
     try:
         exit_code: int = import_module(command.module).main(arguments)
         return exit_code
-    except PenstockError as error:
+    except (PenstockError, OSError) as error:
         print(f"penstock: {error}", file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 EVERY_INTERFACE = ("", "0.0.0.0", "::")
 
 _ENDPOINT = re.compile(
-    r"(?P<name>[A-Za-z0-9_.-]+)://(\[(?P<v6>[0-9a-fA-F:.%]+)]|(?P<host>[^\[\]:/]*)):(?P<port>\d+)"
+    r"(?P<name>[A-Za-z0-9_.-]+)://(\[(?P<v6>[0-9a-fA-F:.%]+)]|(?P<host>[^\[\]:/]*)):(?P<port>[0-9]{1,5})"
 )
 
 

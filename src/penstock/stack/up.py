@@ -52,7 +52,12 @@ def run_detached(options: StackOptions, arguments: list[str]) -> None:
     with open(data_dir.log_path(SUPERVISOR_LOG), "rb") as log:
         log.seek(0, os.SEEK_END)
         supervisor = _start_supervisor(writer, arguments)
-        _wait_until_ready(data_dir, supervisor, log)
+        try:
+            _wait_until_ready(data_dir, supervisor, log)
+        except BaseException:  # Ctrl-C too: what is not ready does not stay behind
+            supervisor.terminate()
+            supervisor.wait()
+            raise
     rows = [(each.name, each.address, str(each.pid)) for each in status_of(data_dir)]
     print(table_text(("SERVICE", "ADDRESS", "PID"), rows))
     print(READY_LINE)
@@ -83,5 +88,4 @@ def _wait_until_ready(data_dir: DataDir, supervisor: "subprocess.Popen[bytes]", 
         if stack and stack.ready and stack.supervisor.pid == supervisor.pid:
             return
         time.sleep(0.02)
-    supervisor.terminate()
     raise DetachedFailed("the supervisor does not get ready")
