@@ -60,7 +60,11 @@ class ServerSettings:
         importance=HIGH,
     )
     zookeeper_max_in_flight_requests: int = integer(
-        10, "How many requests may wait for ZooKeeper's answers at once.", at_least(1), importance=HIGH
+        10,
+        "How many requests may wait for ZooKeeper's answers at once.",
+        at_least(1),
+        importance=HIGH,
+        effect=NO_EFFECT,
     )
     zookeeper_set_acl: bool = boolean(
         False,
@@ -149,6 +153,7 @@ class ServerSettings:
         30_000,
         "How long the broker waits for an answer to its own requests to other brokers.",
         importance=HIGH,
+        effect=LATER,
     )
     fetch_max_bytes: int = integer(57_671_680, "The most bytes that one Fetch answers with.", at_least(1024))
     max_incremental_fetch_session_cache_slots: int = integer(
@@ -207,7 +212,9 @@ class ServerSettings:
         None, "A class that checks changed configs.", importance=LOW, effect=NO_EFFECT
     )
     controlled_shutdown_enable: bool = boolean(
-        True, "Whether a stopping broker first hands its leaderships over."
+        True,
+        "Whether a stopping broker first hands its leaderships over.",
+        effect=LATER,
     )
     controlled_shutdown_max_retries: int = integer(3, "How often the handover is tried.", effect=LATER)
     controlled_shutdown_retry_backoff_ms: int = long(
