@@ -20,7 +20,10 @@ from tests.support.processes import Process, free_port
 from bench.wire import try_metadata
 
 SCRIPTS = Path(sys.executable).parent
-START_TIMEOUT_SECONDS = 180.0
+START_TIMEOUT_SECONDS = 60.0
+BOTH_OVERRIDE = {
+    "log.segment.delete.delay.ms": "0"
+}  # a deleted topic gives its disk and page cache back at once
 
 
 class Server(ABC):
@@ -37,6 +40,11 @@ class Server(ABC):
     @property
     @abstractmethod
     def broker(self) -> Process: ...
+
+    @property
+    @abstractmethod
+    def data_directory(self) -> Path:
+        """Where the directories of the partitions are."""
 
     @property
     def companions(self) -> Sequence[Process]:
@@ -97,7 +105,7 @@ class ApacheKafkaServer(Server):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self._kafka = ApacheKafka(directory)
+        self._kafka = ApacheKafka(directory, BOTH_OVERRIDE)
 
     @property
     def port(self) -> int:
@@ -106,6 +114,10 @@ class ApacheKafkaServer(Server):
     @property
     def broker(self) -> Process:
         return self._kafka.process
+
+    @property
+    def data_directory(self) -> Path:
+        return self._kafka.log_dir
 
     def prepare(self) -> None:
         self._kafka.format()
@@ -137,6 +149,10 @@ class PenstockServer(Server):
         return self._broker
 
     @property
+    def data_directory(self) -> Path:
+        return self.directory / "data"
+
+    @property
     def companions(self) -> Sequence[Process]:
         return (self._zookeeper,) if self._zookeeper else ()
 
@@ -149,8 +165,9 @@ class PenstockServer(Server):
         settings = {
             "broker.id": "0",
             "listeners": f"PLAINTEXT://{self.bootstrap}",
-            "log.dirs": str(self.directory / "data"),
+            "log.dirs": str(self.data_directory),
             "zookeeper.connect": f"127.0.0.1:{self._zookeeper_port}",
+            **BOTH_OVERRIDE,
         }
         self._broker = self._run("kafka-server-start", settings)
         return self._broker

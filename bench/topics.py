@@ -12,8 +12,8 @@ from tests.support.processes import wait_for
 from bench.servers import Server
 from bench.wire import METADATA_OF_ALL_TOPICS, try_metadata
 
-TIMEOUT_SECONDS = 180.0
-CONFIG = {"retention.ms": "-1", "retention.bytes": "-1", "file.delete.delay.ms": "0"}
+TIMEOUT_SECONDS = 120.0
+CONFIG = {"retention.ms": "-1", "retention.bytes": "-1"}
 
 
 def create(server: Server, topics: Mapping[str, int]) -> float:
@@ -32,9 +32,19 @@ def create(server: Server, topics: Mapping[str, int]) -> float:
 
 
 def delete(server: Server, names: Iterable[str]) -> None:
-    admin = _admin(server)
-    for future in admin.delete_topics(list(names), operation_timeout=TIMEOUT_SECONDS).values():
+    """Deletes topics, and waits until their files are gone: what is still dirty in the page cache goes with them."""
+    names = list(names)
+    admin = _admin(server)  # it must outlive its futures
+    for future in admin.delete_topics(names, operation_timeout=TIMEOUT_SECONDS).values():
         future.result(TIMEOUT_SECONDS)
+    wait_for(
+        lambda: not any(_has_files(server, name) for name in names), TIMEOUT_SECONDS, f"no files of {names}"
+    )
+
+
+def _has_files(server: Server, topic: str) -> bool:
+    """Whether there is a partition of the topic, deleted (Kafka adds a suffix until the files go) or not."""
+    return any(True for _ in server.data_directory.glob(f"{topic}-[0-9]*"))
 
 
 def _admin(server: Server) -> AdminClient:
