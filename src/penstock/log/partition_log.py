@@ -169,6 +169,7 @@ class PartitionLog:
             now_ms=now_ms,
             producer_expiration_ms=self.producer_expiration_ms,
             index_interval_bytes=self._index_interval_bytes,
+            may_have_gaps="compact" in self._settings.cleanup_policy,
         )
 
     def _settle_topic_id(self, topic_id: UUID | None) -> None:
@@ -489,9 +490,7 @@ class PartitionLog:
             return
         self._flush_generation += 1
         keep = self._segment_number(offset) + 1
-        for segment in self.segments[keep:]:
-            segment.remove_files()
-        del self.segments[keep:]
+        self._remove_segments_from(keep)
         self._active = self.segments[-1]
         self.log_end_offset = self._active.truncate_to(offset)
         self._apply_settings(self._active)
@@ -500,14 +499,17 @@ class PartitionLog:
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int = 0) -> None:
         """Drop everything; the next record gets `offset`."""
         self._flush_generation += 1
-        for segment in self.segments:
-            segment.remove_files()
-        self.segments.clear()
+        self._remove_segments_from(0)
         self.epochs.clear()
         self.log_start_offset = self.log_end_offset = offset
         self._add_segment(offset, now_ms)
         self._active = self.segments[-1]
         self._after_truncation(now_ms)
+
+    def _remove_segments_from(self, number: int) -> None:
+        """The last one first: a crash on the way leaves no hole."""
+        while len(self.segments) > number:
+            self.segments.pop().remove_files()
 
     def _after_truncation(self, now_ms: int) -> None:
         end_offset = self.log_end_offset
@@ -538,8 +540,9 @@ class PartitionLog:
         for segment in self.segments[self._segment_number(self.recovery_point) :]:
             if segment is not self._active or include_active:
                 files += segment.write_indexes()
-                if segment.size:
+                if segment.size or segment.was_truncated:
                     files.append(segment.file)
+                    segment.was_truncated = False
         files += self._snapshots.unsynced_files()
         files += self.epochs.unsynced_files()
         directory = self._path if self._directory_changed else None

@@ -6,8 +6,8 @@ its own name.
 
 After a clean stop the files are what they claim. After an unclean one, every segment from the recovery
 point on is read from its start: each batch must be whole, in order and match its CRC. The first that does
-not ends the log there, and later segments go with it. Indexes, producer state and leader epochs are rebuilt
-from the batches on the way.
+not ends the log there, and later segments go with it; so they do if a segment ends before the next one starts.
+Indexes, producer state and leader epochs are rebuilt from the batches on the way.
 """
 
 import logging
@@ -45,6 +45,7 @@ class Loader:
         now_ms: int,
         producer_expiration_ms: int,
         index_interval_bytes: int,
+        may_have_gaps: bool,
     ) -> None:
         self._fs = fs
         self._directory = directory
@@ -53,6 +54,7 @@ class Loader:
         self._now_ms = now_ms
         self._producer_expiration_ms = producer_expiration_ms
         self._index_interval_bytes = index_interval_bytes
+        self._may_have_gaps = may_have_gaps
 
     def load(
         self,
@@ -117,10 +119,17 @@ class Loader:
                 logger.warning(
                     "%s: cut off %d bytes that are no whole batches", segment.path(names.LOG), cut_off
                 )
+            if cut_off or self._lacks_its_end(segment, segments[number + 1 : number + 2]):
                 self._drop_segments(segments, number + 1)
                 break
         for segment in segments[first:]:
             segment.write_indexes()
+
+    def _lacks_its_end(self, segment: Segment, following: list[Segment]) -> bool:
+        """Whether records are missing before the next segment. Compaction leaves such gaps, else it is a loss."""
+        if not following or self._may_have_gaps:
+            return False
+        return segment.read_next_offset() != following[0].base_offset
 
     def _replay_recovered(self, segment: Segment, batch: Batch) -> None:
         if batch.leader_epoch > self._epochs.latest_epoch:
@@ -128,10 +137,10 @@ class Loader:
         replay_into(self._producers, batch, segment)
 
     def _drop_segments(self, segments: list[Segment], first: int) -> None:
-        for segment in segments[first:]:
+        while len(segments) > first:
+            segment = segments.pop()
             logger.warning("%s: dropped, the log ends before it", segment.path(names.LOG))
             segment.remove_files()
-        del segments[first:]
 
     def _drop_all(self, segments: list[Segment], log_end_offset: int, log_start_offset: int) -> None:
         logger.warning(

@@ -53,6 +53,7 @@ class Segment:
         "max_index_bytes",
         "size",
         "suffix",
+        "was_truncated",
     )
 
     def __init__(
@@ -88,6 +89,7 @@ class Segment:
         self._tail_positions = array("q")
         self._has_torn_bytes = False
         self._is_preallocated = False
+        self.was_truncated = False  # since the last flush: then even an empty file needs one
 
     @classmethod
     def create(
@@ -299,6 +301,7 @@ class Segment:
         """Cut what lies behind the last whole append: the bytes of a failed write, preallocated space."""
         self.file.truncate(self.size)
         self._has_torn_bytes = self._is_preallocated = False
+        self.was_truncated = True
 
     def _try_drop_torn_bytes(self) -> None:
         try:
@@ -364,7 +367,7 @@ class Segment:
         except ApiError:
             pass  # what is not a valid batch ends the segment
         if self.size < file_size:
-            self.file.truncate(self.size)
+            self._drop_torn_bytes()
         self.time_index.maybe_append(self.max_timestamp, self._max_timestamp_offset)
         return file_size - self.size
 
@@ -383,8 +386,8 @@ class Segment:
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
         self.transaction_index.truncate_to(offset)
-        self.file.truncate(position)
         self.size = position
+        self._drop_torn_bytes()
         self._indexes_saved = False
         self._forget_tail(offset)
         self._restore_timestamps()
