@@ -32,8 +32,9 @@ def _fill(client: ConfluentClient) -> None:
         client.produce("codecs", varied_records(salt=codec), codec=codec, idempotent=True)
     client.create_topic("rolled", configs={"segment.bytes": "1048576", **KEEP_FOR_EVER})
     records = numbered_records(ROUNDS * RECORDS_PER_ROUND, size=1_500)
-    for start in range(0, len(records), RECORDS_PER_ROUND):
-        client.produce("rolled", records[start : start + RECORDS_PER_ROUND], idempotent=True)
+    for number in range(ROUNDS):
+        batch = records[number * RECORDS_PER_ROUND : (number + 1) * RECORDS_PER_ROUND]
+        client.produce("rolled", batch, idempotent=number % 5 == 0)
 
 
 @pytest.fixture(scope="module")

@@ -63,11 +63,23 @@ Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None
 """What a handler returns: a response now, later, or none at all (acks=0)."""
 
 
+class RequestContext:
+    """What a handler may want to know of a request besides its message; a connection has one at a time."""
+
+    __slots__ = ("client_id", "connection", "version")
+
+    def __init__(self, connection: "Connection") -> None:
+        self.connection = connection
+        self.version = 0
+        self.client_id: str | None = None
+
+
 class Connection(asyncio.BufferedProtocol):
     def __init__(self, router: "Router", listener: str, max_frame_bytes: int) -> None:
         self.router = router
         self.listener = listener
         self.max_frame_bytes = max_frame_bytes
+        self.context = RequestContext(self)
         self.client_software: tuple[str, str] | None = None
         self.peer = "?"
         self._buffer = bytearray(RECEIVE_BUFFER_BYTES)

@@ -11,11 +11,11 @@ import pkgutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from penstock.broker.connection import Answer, Connection
+from penstock.broker.connection import Answer, Connection, RequestContext
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.codec import decode_message, is_flexible
-from penstock.wire.frames import decode_request_header, peek_api
+from penstock.wire.frames import decode_client_id, decode_request_start, skip_header_tags
 from penstock.wire.schema import ApiMessage
 
 if TYPE_CHECKING:
@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("penstock.broker.router")
 
-
-class RequestContext:
-    """What a handler may want to know of a request besides its message."""
-
-    __slots__ = ("client_id", "connection", "version")
-
-    def __init__(self, version: int, client_id: str | None, connection: Connection) -> None:
-        self.version = version
-        self.client_id = client_id
-        self.connection = connection
+__all__ = ["RequestContext", "Router", "handles", "load_handlers"]
 
 
 Handler = Callable[["Broker", Any, RequestContext], Answer]
@@ -78,6 +69,17 @@ def load_handlers() -> None:
         importlib.import_module(f"penstock.broker.handlers.{module.name}")
 
 
+class Route(NamedTuple):
+    """One version of an API, as far as it can be worked out beforehand."""
+
+    request: type[ApiMessage]
+    handler: Handler
+    flexible: bool
+
+
+ROUTES: dict[tuple[int, int], Route] = {}
+
+
 class Router:
     """Dispatches the frames of all connections of one broker."""
 
@@ -97,28 +99,39 @@ class Router:
         self.connections.discard(connection)
 
     def dispatch(self, connection: Connection, frame: memoryview) -> None:
-        key, version = peek_api(frame)
-        api = APIS.get(key)
-        if api is None:
-            raise ProtocolError(f"API key {key} is not one that this broker serves")
-        low, high = api.versions
-        if low <= version <= high:
-            self._run(connection, api, version, frame)
-        elif api.refuse_version is not None:
-            header, _ = decode_request_header(frame, flexible=False)
-            connection.answer(api.refuse_version(self.broker), 0, header.correlation_id)
-        else:
-            raise ProtocolError(f"version {version} of {ApiKey(key).name} is not served: {api.versions}")
-
-    def _run(self, connection: Connection, api: Api, version: int, frame: memoryview) -> None:
-        header, position = decode_request_header(frame, is_flexible(api.request, version))
-        request = decode_message(api.request, version, frame, position)
-        context = RequestContext(version, header.client_id, connection)
+        """Decodes a request, runs its handler and hands the answer back to the connection."""
+        key, version, correlation_id, client_id_size = decode_request_start(frame)
+        route = ROUTES.get((key, version))
+        if route is None:
+            route = self._find_route(connection, key, version, correlation_id)
+            if route is None:
+                return
+        context = connection.context
+        context.version = version
+        context.client_id, position = decode_client_id(frame, client_id_size)
+        if route.flexible:
+            position = skip_header_tags(frame, position)
+        request = decode_message(route.request, version, frame, position)
         try:
-            answer = api.handler(self.broker, request, context)
+            answer = route.handler(self.broker, request, context)
         except Exception as error:
             if isinstance(error, ProtocolError):
                 raise
-            log.exception("%s v%d of %s failed", ApiKey(header.api_key).name, version, connection.peer)
+            log.exception("%s v%d of %s failed", ApiKey(key).name, version, connection.peer)
             raise ProtocolError("the request failed in the broker") from error
-        connection.answer(answer, version, header.correlation_id)
+        connection.answer(answer, version, correlation_id)
+
+    def _find_route(
+        self, connection: Connection, key: int, version: int, correlation_id: int
+    ) -> "Route | None":
+        """The route of an API that is asked for the first time; None if the request is answered already."""
+        api = APIS.get(key)
+        if api is None:
+            raise ProtocolError(f"API key {key} is not one that this broker serves")
+        if api.versions[0] <= version <= api.versions[1]:
+            route = ROUTES[key, version] = Route(api.request, api.handler, is_flexible(api.request, version))
+            return route
+        if api.refuse_version is None:
+            raise ProtocolError(f"version {version} of {ApiKey(key).name} is not served: {api.versions}")
+        connection.answer(api.refuse_version(self.broker), 0, correlation_id)
+        return None

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import uvloop
 
 from penstock.errors import ConfigError, PenstockError
-from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties, parse_properties
+from penstock.settings.properties import read_properties
+from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties
 from penstock.zookeeper.server import ZooKeeperServer
 
 # What Kafka's own zookeeper.properties says.
@@ -41,12 +43,13 @@ def read_config(file: Path | None, overrides: list[str]) -> ZooKeeperConfig:
     """The settings of a file, or those that Kafka ships if there is none, with the overrides on top."""
     properties = dict(SHIPPED_PROPERTIES)
     if file is not None:
-        try:
-            properties = parse_properties(file.read_text())
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file}: got {error}; takes a readable properties file") from None
+        properties = read_properties(file)
         properties.setdefault("dataDir", SHIPPED_PROPERTIES["dataDir"])
     return config_from_properties({**properties, **_overrides(overrides)})
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 async def run_server(config: ZooKeeperConfig) -> int:
@@ -55,7 +58,11 @@ async def run_server(config: ZooKeeperConfig) -> int:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    await server.start()
+    try:
+        await server.start()
+    except OSError as error:
+        address = f"{config.client_port_address}:{config.client_port}"
+        raise ConfigError(f"clientPort: can't listen on {address}: {_reason(error)}") from None
     print(f"ZooKeeper is ready on {config.client_port_address}:{server.port}", flush=True)
     server.failure.add_done_callback(lambda _: stopped.set())
     await stopped.wait()

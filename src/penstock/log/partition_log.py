@@ -153,6 +153,7 @@ class PartitionLog:
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.recovery_point
+        self._directory_changed |= not clean
         if not self.segments:
             self._add_segment(self.log_end_offset, now_ms)
         self._active = self.segments[-1]
@@ -507,13 +508,16 @@ class PartitionLog:
         self._after_truncation(now_ms)
 
     def _remove_segments_from(self, number: int) -> None:
-        """The last one first: a crash on the way leaves no hole."""
+        """The last one first, and for good before what precedes them is cut: a crash on the way leaves no hole."""
+        if len(self.segments) == number:
+            return
         while len(self.segments) > number:
             self.segments.pop().remove_files()
+        self._fs.sync_directory(self._path)
 
     def _after_truncation(self, now_ms: int) -> None:
         end_offset = self.log_end_offset
-        self.recovery_point = min(self.recovery_point, end_offset)
+        self.recovery_point = min(self.recovery_point, self._active.base_offset)
         self.log_start_offset = min(self.log_start_offset, end_offset)
         self.epochs.truncate_from_end(end_offset)
         self._snapshots.remove_beyond(end_offset)
@@ -539,10 +543,7 @@ class PartitionLog:
         files: list[File] = []
         for segment in self.segments[self._segment_number(self.recovery_point) :]:
             if segment is not self._active or include_active:
-                files += segment.write_indexes()
-                if segment.size or segment.was_truncated:
-                    files.append(segment.file)
-                    segment.was_truncated = False
+                files += segment.files_to_sync()
         files += self._snapshots.unsynced_files()
         files += self.epochs.unsynced_files()
         directory = self._path if self._directory_changed else None

@@ -34,6 +34,7 @@ class Segment:
         "_first_timestamp",
         "_has_torn_bytes",
         "_indexes_saved",
+        "_indexes_synced",
         "_is_preallocated",
         "_max_timestamp",
         "_max_timestamp_offset",
@@ -43,6 +44,7 @@ class Segment:
         "_tail_start",
         "_time_index",
         "_transaction_index",
+        "_was_truncated",
         "base_offset",
         "bytes_since_index_entry",
         "created_ms",
@@ -53,7 +55,6 @@ class Segment:
         "max_index_bytes",
         "size",
         "suffix",
-        "was_truncated",
     )
 
     def __init__(
@@ -78,6 +79,7 @@ class Segment:
         self._time_index: TimeIndex | None = None
         self._transaction_index: TransactionIndex | None = None
         self._indexes_saved = True
+        self._indexes_synced = True
         self.index_interval_bytes = DEFAULT_INDEX_INTERVAL_BYTES
         self.max_index_bytes = DEFAULT_MAX_INDEX_BYTES
         self.index_is_full = False
@@ -89,7 +91,7 @@ class Segment:
         self._tail_positions = array("q")
         self._has_torn_bytes = False
         self._is_preallocated = False
-        self.was_truncated = False  # since the last flush: then even an empty file needs one
+        self._was_truncated = False  # since the last flush: then even an empty file needs one
 
     @classmethod
     def create(
@@ -169,24 +171,34 @@ class Segment:
             self._note(batch, position)
         self.time_index.maybe_append(self.max_timestamp, self._max_timestamp_offset)
 
-    def write_indexes(self) -> list[File]:
-        """Bring the index files up to date; returns them, for an fsync. None of them is kept open."""
+    def write_indexes(self) -> None:
+        """Bring the index files up to date; an fsync is the business of `files_to_sync`."""
         if self._indexes_saved or self._offset_index is None or self._time_index is None:
-            return []
-        files = [
-            self._write_index_file(names.OFFSET_INDEX, self._offset_index.entries),
-            self._write_index_file(names.TIME_INDEX, self._time_index.entries),
-        ]
-        self._indexes_saved = True
-        return files
+            return
+        self._write_index_file(names.OFFSET_INDEX, self._offset_index.entries)
+        self._write_index_file(names.TIME_INDEX, self._time_index.entries)
+        self._indexes_saved, self._indexes_synced = True, False
 
-    def _write_index_file(self, kind: str, entries: bytearray) -> File:
+    def _write_index_file(self, kind: str, entries: bytearray) -> None:
         file = self.fs.open_file(self.path(kind), create=True)
         if file.size() > len(entries):
             file.truncate(len(entries))
         if entries:
             file.pwrite(entries, 0)
-        return file
+        file.close()
+
+    def files_to_sync(self) -> list[File]:
+        """The files that have changed since the last flush, index files written out."""
+        self.write_indexes()
+        files: list[File] = []
+        if not self._indexes_synced:
+            kinds = (names.OFFSET_INDEX, names.TIME_INDEX, names.TRANSACTION_INDEX)
+            paths = [path for kind in kinds if self.fs.exists(path := self.path(kind))]
+            files += [self.fs.open_file(path) for path in paths]
+        if self.size or self._was_truncated:
+            files.append(self.file)
+        self._indexes_synced, self._was_truncated = True, False
+        return files
 
     # Timestamps
 
@@ -301,7 +313,7 @@ class Segment:
         """Cut what lies behind the last whole append: the bytes of a failed write, preallocated space."""
         self.file.truncate(self.size)
         self._has_torn_bytes = self._is_preallocated = False
-        self.was_truncated = True
+        self._was_truncated = True
 
     def _try_drop_torn_bytes(self) -> None:
         try:

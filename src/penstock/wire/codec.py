@@ -108,6 +108,7 @@ class _Source:
             "beyond": beyond_frame,
             "refused": null_refused,
             "size_of": size_of,
+            "new": object.__new__,
         }
 
     def add(self, line: str) -> None:
@@ -160,9 +161,7 @@ class _Compiler:
             source.add(f"{_local(field)} = {source.refer(field.default, 'default')}")
         if self.flexible:
             self.read_tagged(source, tagged)
-        name = source.refer(cls, "cls")
-        arguments = ", ".join(f"{f.name}={_local(f)}" for f in fields + tagged)
-        source.add(f"return {name}({arguments}), position")
+        self.build(source, cls, {f.name: _local(f) for f in fields + tagged})
         return source.compile()  # type: ignore[no-any-return]
 
     def read_fixed(self, source: _Source, run: list[Field]) -> None:
@@ -173,6 +172,14 @@ class _Compiler:
         )
         source.add(f"{', '.join(map(_local, run))}, = {unpack}(buffer, position)")
         source.add(f"position += {form.size}")
+
+    def build(self, source: _Source, cls: type[Message], present: dict[str, str]) -> None:
+        """Fills a new object field by field, which takes half the time of a call with keyword arguments."""
+        source.add(f"message = new({source.refer(cls, 'cls')})")
+        for field in cls.SCHEMA:
+            value = present.get(field.name) or source.refer(field.default, "default")
+            source.add(f"message.{field.name} = {value}")
+        source.add("return message, position")
 
     def check_left(self, source: _Source, name: str, size: str) -> None:
         source.add(f"if limit - position < {size}: raise beyond('{name}', {size}, limit - position)")
@@ -364,26 +371,41 @@ class _Compiler:
             source.add(f"{write}({out}, cuts, {cls}() if value is None else value)")
 
     def write_tagged(self, source: _Source, tagged: list[Field]) -> None:
+        """Only what differs from its default is written; mostly that is nothing."""
         if not tagged:
             source.add("out.append(0)")
             return
+        source.add(f"if {' or '.join(self.differs(source, field) for field in tagged)}:")
+        source.depth += 1
         source.add("tags = []")
         for field in tagged:
-            default = source.refer(field.default, "default")
-            source.add(f"value = message.{field.name}")
-            source.add(f"if value != {default} and not (value == [] and {default} == ()):")
+            source.add(f"if {self.differs(source, field)}:")
             source.depth += 1
-            source.add("section = bytearray()")
-            if field.kind in FIXED:
-                pack = source.refer(struct.Struct(">" + FIXED[field.kind]).pack, "pack")
-                source.add(f"section += {pack}(value)")
-            else:
-                self.write_field(source, field, "section")
-            source.add(f"tags.append(({field.tag}, section))")
+            self.write_tag(source, field)
             source.depth -= 1
         source.add("out += to_uvarint(len(tags))")
         source.add("for tag, section in tags:")
         source.add("    out += to_uvarint(tag); out += to_uvarint(len(section)); out += section")
+        source.depth -= 1
+        source.add("else: out.append(0)")
+
+    def differs(self, source: _Source, field: Field) -> str:
+        value = f"message.{field.name}"
+        if field.default is None:
+            return f"{value} is not None"
+        if field.is_array:
+            return f"({value} is None or len({value}))"
+        return f"{value} != {source.refer(field.default, 'default')}"
+
+    def write_tag(self, source: _Source, field: Field) -> None:
+        source.add(f"value = message.{field.name}")
+        source.add("section = bytearray()")
+        if field.kind in FIXED:
+            pack = source.refer(struct.Struct(">" + FIXED[field.kind]).pack, "pack")
+            source.add(f"section += {pack}(value)")
+        else:
+            self.write_field(source, field, "section")
+        source.add(f"tags.append(({field.tag}, section))")
 
 
 def _local(field: Field) -> str:

@@ -16,45 +16,48 @@ from penstock.wire.records_field import Part, size_of
 from penstock.wire.schema import ApiMessage
 
 _FIXED_HEADER = struct.Struct(">hhih")
-_API_AND_VERSION = struct.Struct(">hh")
-_RESPONSE_HEADER = struct.Struct(">ii")
+_decode_fixed = _FIXED_HEADER.unpack_from
+_encode_response_header = struct.Struct(">ii").pack_into
 _SIZE = struct.Struct(">i")
 
 
-class RequestHeader(NamedTuple):
+class RequestStart(NamedTuple):
+    """The part of a request header that is the same in all its versions."""
+
     api_key: int
     api_version: int
     correlation_id: int
-    client_id: str | None
+    client_id_size: int
 
 
-def peek_api(frame: memoryview) -> tuple[int, int]:
-    """API key and version, which tell how the rest of the header is to be read."""
-    if len(frame) < _API_AND_VERSION.size:
-        raise ProtocolError(f"a frame of {len(frame)} bytes has no request header")
-    key, version = _API_AND_VERSION.unpack_from(frame)
-    return key, version
-
-
-def decode_request_header(frame: memoryview, flexible: bool) -> tuple[RequestHeader, int]:
-    """The header and the position after it."""
+def decode_request_start(frame: memoryview) -> tuple[int, int, int, int]:
+    """A `RequestStart`, as a plain tuple since it is made for every request."""
     try:
-        key, version, correlation_id, size = _FIXED_HEADER.unpack_from(frame)
-        position = _FIXED_HEADER.size
-        if size > len(frame) - position:
-            raise beyond_frame("client_id", size, len(frame) - position)
-        client_id = None
-        if size >= 0:
-            client_id = str(frame[position : position + size], "utf-8")
-            position += size
-        if flexible:
-            if frame[position] == 0:
-                position += 1
-            else:
-                position = skip_tagged_fields(frame, position, len(frame))
+        return _decode_fixed(frame)
+    except struct.error as error:
+        raise ProtocolError(f"a frame of {len(frame)} bytes has no request header") from error
+
+
+def decode_client_id(frame: memoryview, size: int) -> tuple[str | None, int]:
+    """The client's name for itself, and the position after it."""
+    start = _FIXED_HEADER.size
+    if size < 0:
+        return None, start
+    if size > len(frame) - start:
+        raise beyond_frame("client_id", size, len(frame) - start)
+    try:
+        return str(frame[start : start + size], "utf-8"), start + size
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"client_id: {error}") from error
+
+
+def skip_header_tags(frame: memoryview, position: int) -> int:
+    try:
+        if frame[position] == 0:
+            return position + 1
+        return skip_tagged_fields(frame, position, len(frame))
     except MALFORMED as error:
         raise ProtocolError(f"malformed request header: {error}") from error
-    return RequestHeader(key, version, correlation_id, client_id), position
 
 
 def encode_request_frame(
@@ -72,12 +75,11 @@ def encode_request_frame(
 
 
 def encode_response_frame(response: ApiMessage, version: int, correlation_id: int) -> list[Part]:
-    out = bytearray(8)
-    if is_flexible(type(response), version) and response.API_KEY != ApiKey.API_VERSIONS:
-        out.append(0)
+    flexible = version >= response.FIRST_FLEXIBLE and response.API_KEY != ApiKey.API_VERSIONS
+    out = bytearray(9 if flexible else 8)
     parts = encode_message(response, version, out)
     size = len(out) if len(parts) == 1 else sum(map(size_of, parts))
-    _RESPONSE_HEADER.pack_into(out, 0, size - 4, correlation_id)
+    _encode_response_header(out, 0, size - 4, correlation_id)
     return parts
 
 

@@ -123,18 +123,6 @@ WITHOUT_EFFECT = frozenset(
 )
 
 
-def parse_properties(text: str) -> dict[str, str]:
-    """Java's properties format, without its escapes, which no ZooKeeper setting has a use for."""
-    properties: dict[str, str] = {}
-    for line in text.replace("\\\n", "").splitlines():
-        stripped = line.strip()
-        if not stripped or stripped[0] in "#!":
-            continue
-        separator = min((i for i in map(stripped.find, "=:") if i >= 0), default=len(stripped))
-        properties[stripped[:separator].strip()] = stripped[separator + 1 :].strip()
-    return properties
-
-
 def config_from_properties(properties: Mapping[str, str]) -> ZooKeeperConfig:
     """Checks settings one by one. Unknown ones are warned of; a bad value raises `ConfigError`."""
     fields: dict[str, Any] = {}

@@ -6,7 +6,7 @@ faster than it reads costs a bounded amount of memory. One that does not read it
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from penstock.errors import ProtocolError
 from penstock.zookeeper.jute import FrameSplitter
@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 MAX_UNSENT_BYTES = 4 * 1024 * 1024
 MAX_EVENT_BACKLOG_BYTES = 64 * 1024 * 1024
+CLOSE_GRACE_SECONDS = 5
 FOUR_LETTERS = 4
 
 
@@ -34,12 +35,11 @@ class Connection(asyncio.Protocol):
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is not derived from it
         address = transport.get_extra_info("peername") or ("unknown", 0)
         self.client = self._server.admit(self, str(address[0]), int(address[1]))
         if self.client is None:
-            transport.abort()
+            self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self.client is not None:
@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol):
         if answer is None:
             return True
         self.transport.write(answer)
-        self.transport.close()
+        self.close()
         return False
 
     def process(self) -> None:
@@ -90,14 +90,16 @@ class Connection(asyncio.Protocol):
         return self._stalled or self._server.is_backlogged or self.unreleased_bytes > MAX_UNSENT_BYTES
 
     def _pause_or_resume(self) -> None:
-        if self.transport.is_closing() or self._is_backlogged() == self._paused:
+        if self.transport.is_closing():
             return
-        self._paused = not self._paused
-        if self._paused:
+        backlogged = self._is_backlogged()
+        if backlogged:
+            self._server.note_backlogged(self)
+        if backlogged and not self._paused:
             self.transport.pause_reading()
-            self._server.note_paused(self)
-        else:
+        elif self._paused and not backlogged:
             self.transport.resume_reading()
+        self._paused = backlogged
 
     def release(self, frames: list[bytes]) -> None:
         """Sends answers and events that are now durable."""
@@ -118,4 +120,7 @@ class Connection(asyncio.Protocol):
         self._server.process_later(self)
 
     def close(self) -> None:
+        """Closes when all is sent; a peer that does not read is not waited for any longer than the grace."""
         self.transport.close()
+        abort = asyncio.get_running_loop().call_later(CLOSE_GRACE_SECONDS, self.transport.abort)
+        self.closed.add_done_callback(lambda _: abort.cancel())

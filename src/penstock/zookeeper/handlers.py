@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.zookeeper.acl import check_permission, digest_identity, is_permitted, without_secrets
-from penstock.zookeeper.decide import decide_write, existing
+from penstock.zookeeper.decide import decide_check, decide_write, existing
 from penstock.zookeeper.jute import encode_buffer, encode_int32, encode_string, encode_strings
 from penstock.zookeeper.protocol import EventType, KeeperCode, KeeperError, OpCode, Permission
 from penstock.zookeeper.state import Client, ServerState
@@ -20,6 +20,7 @@ from penstock.zookeeper.watches import ADD_WATCH_MODES, WatcherType, WatchMode
 from penstock.zookeeper.wire import (
     AddWatchRequest,
     AuthRequest,
+    CheckRequest,
     MultiReadRequest,
     MultiRequest,
     PathRequest,
@@ -70,6 +71,11 @@ def handle_write(call: Call, request: WriteRequest) -> bytes:
     txn = decide_write(call.state.tree, request, call.client.caller)
     call.state.commit(txn, call.wall_clock_ms)
     return _encode_outcome(call.opcode, txn, call.state.tree)
+
+
+def handle_check(call: Call, request: CheckRequest) -> bytes:
+    decide_check(call.state.tree, request, call.client.caller)
+    return b""
 
 
 def _failed_multi(position: int, count: int, code: KeeperCode) -> bytes:
@@ -261,7 +267,7 @@ HANDLERS: dict[int, Callable[[Call, Any], bytes]] = {
     OpCode.DELETE: handle_write,
     OpCode.SET_DATA: handle_write,
     OpCode.SET_ACL: handle_write,
-    OpCode.CHECK: handle_write,
+    OpCode.CHECK: handle_check,
     OpCode.MULTI: handle_multi,
     OpCode.EXISTS: handle_exists,
     OpCode.GET_DATA: handle_get_data,

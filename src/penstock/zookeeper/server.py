@@ -39,8 +39,9 @@ class ZooKeeperServer:
         self._storage: Storage | None = None
         self._connections: dict[Client, Connection] = {}
         self._per_host: Counter[str] = Counter()
-        self._paused: set[Connection] = set()
+        self._backlogged: set[Connection] = set()
         self._listener: asyncio.Server | None = None
+        self._stopped = True
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def start(self) -> None:
@@ -53,6 +54,7 @@ class ZooKeeperServer:
         except BaseException:
             self._close_storage()
             raise
+        self._stopped = False
         self._statistics.started_at_ms = self._clock.monotonic_ms()
         self._start_timers()
 
@@ -103,8 +105,9 @@ class ZooKeeperServer:
 
     async def stop(self) -> None:
         """Answers what was already asked, then closes. Sessions stay: their clients may come back."""
-        if self._listener is None:
+        if self._stopped:
             return
+        self._stopped = True
         self._stop_listening()
         await self._committer.close()
         closing = [connection.closed for connection in self._connections.values()]
@@ -141,7 +144,7 @@ class ZooKeeperServer:
         connection = self._connections.pop(client, None)
         if connection is None:
             return
-        self._paused.discard(connection)
+        self._backlogged.discard(connection)
         self._per_host[client.host] -= 1
         if not self._per_host[client.host]:
             del self._per_host[client.host]
@@ -179,8 +182,8 @@ class ZooKeeperServer:
     def is_backlogged(self) -> bool:
         return self._state.batch.size > self.config.max_outstanding_bytes
 
-    def note_paused(self, connection: Connection) -> None:
-        self._paused.add(connection)
+    def note_backlogged(self, connection: Connection) -> None:
+        self._backlogged.add(connection)
 
     def process_later(self, connection: Connection) -> None:
         self._loop.call_soon(connection.process)
@@ -189,6 +192,8 @@ class ZooKeeperServer:
         return Moment(self._clock.monotonic_ms(), self._clock.now_ms())
 
     def handle_frame(self, client: Client, frame: bytes) -> None:
+        if self._stopped or self.failure.done():
+            return
         now = self._now()
         self._statistics.packets_received += 1
         if not self._state.batch.opened_at_ms:
@@ -209,8 +214,8 @@ class ZooKeeperServer:
             connection = self._connections.get(client)
             if connection is not None:
                 connection.close()
-        resumable, self._paused = self._paused, set()
-        for connection in resumable:
+        waiting, self._backlogged = self._backlogged, set()
+        for connection in waiting:
             self.process_later(connection)
 
     def _fail(self, error: BaseException) -> None:
@@ -225,18 +230,18 @@ class ZooKeeperServer:
     # Timers
 
     def _start_timers(self) -> None:
-        self._run_expiry(self._clock.monotonic_ms())
+        self._run_expiry(self._loop.time())
         self._run_container_check()
 
-    def _run_expiry(self, expected_ms: int) -> None:
-        now = self._now()
-        late_ms = now.monotonic_ms - expected_ms
-        if late_ms > self.config.expiry_interval_ms:
-            self._state.sessions.postpone(late_ms)
+    def _run_expiry(self, expected: float) -> None:
+        """Expires sessions, but not on account of time in which this process could not read their pings."""
+        interval = self.config.expiry_interval_ms / 1000
+        late = self._loop.time() - expected
+        if late > interval:
+            self._state.sessions.postpone(int(late * 1000))
         self.expire_sessions()
-        interval_ms = self.config.expiry_interval_ms
-        following_ms = now.monotonic_ms + interval_ms
-        self._timers["expiry"] = self._loop.call_later(interval_ms / 1000, self._run_expiry, following_ms)
+        following = self._loop.time() + interval
+        self._timers["expiry"] = self._loop.call_at(following, self._run_expiry, following)
 
     def expire_sessions(self) -> None:
         """Closes what has been silent for too long: sessions, and connections that never opened one."""

@@ -50,11 +50,12 @@ class Storage:
             leftover.unlink()
         snapshots = snapshot_files(self._snapshots)
         tree = read_snapshot(snapshots[-1]).tree() if snapshots else Tree.fresh()
-        records = read_journals(self._journals, tree.last_zxid)
-        for record in records:
+        history = read_journals(self._journals, tree.last_zxid)
+        for record in history.records:
             tree.replay(record)
-        self.transactions_since_snapshot = len(records)
-        self._journal = Journal(self._journals, tree.last_zxid + 1, force_sync=self._force_sync)
+        self.transactions_since_snapshot = len(history.records)
+        next_zxid = tree.last_zxid + 1
+        self._journal = Journal(self._journals, history.newest, next_zxid, force_sync=self._force_sync)
         return tree
 
     @property

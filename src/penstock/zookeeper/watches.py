@@ -141,7 +141,7 @@ class Watches(Generic[Watcher]):
 
     def trigger(self, event: NodeEvent) -> list[Notification[Watcher]]:
         """Whom to tell what about an event, in the order in which ZooKeeper tells it."""
-        told = self.data.trigger(event.path)
+        told = dict.fromkeys(self.data.trigger(event.path))
         notifications = [Notification(watcher, event.kind, event.path, event.acl) for watcher in told]
         if event.kind is EventType.NODE_DELETED:
             others = (watcher for watcher in self.child.trigger(event.path) if watcher not in told)

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
+from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     PartitionProduceData,
     PartitionProduceResponse,
@@ -42,7 +44,7 @@ def handle_produce(
     if acks not in (-1, 0, 1):
         return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
     response = ProduceResponse(
-        responses=[_append_topic(broker, topic, version, acks, now_ms) for topic in request.topic_data]
+        [_append_topic(broker, topic, version, acks, now_ms) for topic in request.topic_data]
     )
     if acks != 0:
         return response
@@ -69,7 +71,7 @@ def _append_topic(
             responses.append(_refusal(data.index, ApiError(unknown)))
         else:
             responses.append(_append(partition, data, version, acks, now_ms))
-    return TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=responses)
+    return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
 
 def _append(
@@ -83,10 +85,7 @@ def _append(
     except ApiError as error:
         return _refusal(data.index, error, partition)
     return PartitionProduceResponse(
-        index=data.index,
-        base_offset=result.first_offset,
-        log_append_time_ms=result.log_append_time_ms,
-        log_start_offset=result.log_start_offset,
+        data.index, 0, result.first_offset, result.log_append_time_ms, result.log_start_offset
     )
 
 
@@ -94,6 +93,8 @@ def _refusal(index: int, error: ApiError, partition: Partition | None = None) ->
     response = PartitionProduceResponse(
         index=index, error_code=error.code, base_offset=-1, error_message=error.message
     )
+    if isinstance(error, RecordError):
+        response.record_errors = [BatchIndexAndErrorMessage(*one) for one in error.record_errors]
     if partition is not None and error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
         replica_set = partition.replica_set
         response.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
