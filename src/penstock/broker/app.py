@@ -1,6 +1,7 @@
 """The broker as a process: starts, serves until it is told to stop, stops cleanly."""
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -13,6 +14,9 @@ from penstock.errors import ConfigError, StorageError
 from penstock.settings.broker import BrokerSettings
 
 log = logging.getLogger("penstock.broker")
+
+GENERATION_2_THRESHOLD = 1000
+"""Full garbage collections are rare: what a request allocates is freed by its reference count."""
 
 
 def run(settings: BrokerSettings) -> int:
@@ -33,8 +37,16 @@ async def _serve(settings: BrokerSettings) -> None:
         loop.add_signal_handler(number, stopping.set)
     broker = Broker(settings)
     await broker.start()
+    _calm_garbage_collection()
     addresses = ", ".join(f"{host}:{port}" for host, port in broker.addresses.values())
     print(f"Kafka broker {broker.broker_id} is ready on {addresses}", flush=True)
     await stopping.wait()
     log.info("stopping")
     await broker.stop()
+
+
+def _calm_garbage_collection() -> None:
+    """Keeps what lives as long as the process out of every collection, and the tail of the latency short."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, GENERATION_2_THRESHOLD)

@@ -1,7 +1,6 @@
 """One broker: what its handlers work on, and its life from start to stop."""
 
 import asyncio
-import gc
 import logging
 from collections.abc import Mapping
 
@@ -29,8 +28,6 @@ log = logging.getLogger("penstock.broker")
 
 FETCH_SESSION_EVICTION_MS = 120_000
 """A fetch session that was used within this time keeps its place when all places are taken."""
-GENERATION_2_THRESHOLD = 1000
-"""Full garbage collections are rare: what a request allocates is freed by its reference count."""
 
 
 class Broker:
@@ -89,9 +86,6 @@ class Broker:
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(50_000, 20, GENERATION_2_THRESHOLD)
 
     async def _give_up(self) -> None:
         await self.listeners.close()
