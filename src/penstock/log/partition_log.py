@@ -541,7 +541,7 @@ class PartitionLog:
     def plan_flush(self, *, include_active: bool = True) -> FlushPlan:
         """What has to be synced so that all up to the plan's offset is on stable storage."""
         files: list[File] = []
-        for segment in self.segments[self._segment_number(self.recovery_point) :]:
+        for segment in self.segments[self._segment_number(self.recovery_point - 1) :]:
             if segment is not self._active or include_active:
                 files += segment.files_to_sync()
         files += self._snapshots.unsynced_files()
@@ -555,7 +555,7 @@ class PartitionLog:
         """The plan has run. One that a truncation has overtaken says nothing."""
         if plan.generation != self._flush_generation or plan.offset <= self.recovery_point:
             return
-        for segment in self.segments[self._segment_number(self.recovery_point) : -1]:
+        for segment in self.segments[self._segment_number(self.recovery_point - 1) : -1]:
             if segment.base_offset < plan.offset:
                 segment.release_file()
                 segment.drop_indexes()

@@ -105,7 +105,7 @@ class Loader:
         recovery_point: int,
         log_start_offset: int,
     ) -> None:
-        first = _floor(segments, recovery_point)
+        first = _floor(segments, recovery_point - 1)  # its index may be newer than the recovery point
         if first >= len(segments):
             return
         self.restore_producers(segments[:first], snapshots, log_start_offset, segments[first].base_offset)

@@ -36,6 +36,7 @@ class Segment:
         "_indexes_saved",
         "_indexes_synced",
         "_is_preallocated",
+        "_is_unsynced",
         "_max_timestamp",
         "_max_timestamp_offset",
         "_offset_index",
@@ -44,7 +45,6 @@ class Segment:
         "_tail_start",
         "_time_index",
         "_transaction_index",
-        "_was_truncated",
         "base_offset",
         "bytes_since_index_entry",
         "created_ms",
@@ -91,7 +91,7 @@ class Segment:
         self._tail_positions = array("q")
         self._has_torn_bytes = False
         self._is_preallocated = False
-        self._was_truncated = False  # since the last flush: then even an empty file needs one
+        self._is_unsynced = False
 
     @classmethod
     def create(
@@ -195,9 +195,9 @@ class Segment:
             kinds = (names.OFFSET_INDEX, names.TIME_INDEX, names.TRANSACTION_INDEX)
             paths = [path for kind in kinds if self.fs.exists(path := self.path(kind))]
             files += [self.fs.open_file(path) for path in paths]
-        if self.size or self._was_truncated:
+        if self._is_unsynced:
             files.append(self.file)
-        self._indexes_synced, self._was_truncated = True, False
+        self._indexes_synced, self._is_unsynced = True, False
         return files
 
     # Timestamps
@@ -258,6 +258,7 @@ class Segment:
         """Write `data`, the bytes of `batches`, at the end. On failure the segment is as before."""
         position = self.size
         file = self._file if self._file is not None else self.file
+        self._is_unsynced = True
         if self._has_torn_bytes:
             self._drop_torn_bytes()
         try:
@@ -313,7 +314,7 @@ class Segment:
         """Cut what lies behind the last whole append: the bytes of a failed write, preallocated space."""
         self.file.truncate(self.size)
         self._has_torn_bytes = self._is_preallocated = False
-        self._was_truncated = True
+        self._is_unsynced = True
 
     def _try_drop_torn_bytes(self) -> None:
         try:
@@ -369,6 +370,7 @@ class Segment:
         if self._transaction_index is not None or self.fs.exists(self.path(names.TRANSACTION_INDEX)):
             self.transaction_index.replace([])
         file_size = self.file.size()
+        self._is_unsynced = True
         self.size, next_offset = 0, self.base_offset
         try:
             for position, batch in scan_batches(self.file, 0, file_size):
