@@ -65,6 +65,8 @@ class Cluster:
         await asyncio.gather(*(self._ensure(path) for path in znodes.PERSISTENT_PATHS))
         self.image.cluster_id = await self._cluster_id()
         if self.broker_id < 0:
+            if stored_broker_id is None and not self.settings.broker_id_generation_enable:
+                raise ConfigError(f"broker.id: got {self.broker_id}; takes a number from 0 on")
             self.broker_id = stored_broker_id if stored_broker_id is not None else await self._generate_id()
 
     async def join(self, endpoints: Mapping[str, tuple[str, int]], listener: Listener) -> None:

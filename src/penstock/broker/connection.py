@@ -81,7 +81,7 @@ class Connection(asyncio.BufferedProtocol):
         self.max_frame_bytes = max_frame_bytes
         self.context = RequestContext(self)
         self.client_software: tuple[str, str] | None = None
-        self.peer = "?"
+        self.peer = self.peer_ip = "?"
         self._buffer = bytearray(RECEIVE_BUFFER_BYTES)
         self._view = memoryview(self._buffer)
         self._start = 0
@@ -101,6 +101,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is not derived from it
         self._loop = self.router.loop
         peer = self._transport.get_extra_info("peername")
+        self.peer_ip = str(peer[0]) if peer else "?"
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
         own = self._transport.get_extra_info("socket")
         self._socket = socket.socket(fileno=os.dup(own.fileno()))

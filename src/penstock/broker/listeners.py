@@ -12,6 +12,7 @@ from penstock.settings.broker import BrokerSettings
 from penstock.settings.endpoints import Endpoint
 
 PLAINTEXT = "PLAINTEXT"
+OPERATING_SYSTEM_DEFAULT = -1
 
 
 class Listeners:
@@ -27,7 +28,7 @@ class Listeners:
                 raise ConfigError(
                     f"listeners: got {endpoint} with {endpoint.security_protocol}; takes {PLAINTEXT} listeners"
                 )
-            self._sockets.append((endpoint, _bind(endpoint, settings.socket_listen_backlog_size)))
+            self._sockets.append((endpoint, _bind(endpoint, settings)))
         self._settings = settings
         ports = {endpoint.listener_name: sock.getsockname()[1] for endpoint, sock in self._sockets}
         return {
@@ -57,10 +58,16 @@ class Listeners:
         await asyncio.sleep(0)
 
 
-def _bind(endpoint: Endpoint, backlog: int) -> socket.socket:
+def _bind(endpoint: Endpoint, settings: BrokerSettings) -> socket.socket:
     family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for option, size in (
+        (socket.SO_SNDBUF, settings.socket_send_buffer_bytes),
+        (socket.SO_RCVBUF, settings.socket_receive_buffer_bytes),
+    ):
+        if size != OPERATING_SYSTEM_DEFAULT:
+            sock.setsockopt(socket.SOL_SOCKET, option, size)  # connections inherit it
     try:
         sock.bind((endpoint.host, endpoint.port))
     except OSError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("penstock.broker.maintenance")
 
-FIRST_RUN_AFTER_MS = 30_000
+TICK_MS = 1000
 IDLE_SWEEP_MS = 10_000
 
 
@@ -30,29 +30,31 @@ class Maintenance:
     def start(self) -> None:
         settings = self.broker.settings
         for run, interval_ms in (
-            (self.flush_rolled_and_due, 1000),
+            (self.flush_rolled_and_due, TICK_MS),
+            (self.remove_doomed, TICK_MS),
+            (self.close_idle_connections, IDLE_SWEEP_MS),
             (self.checkpoint_recovery_points, settings.log_flush_offset_checkpoint_interval_ms),
             (self.checkpoint_log_starts, settings.log_flush_start_offset_checkpoint_interval_ms),
             (self.checkpoint_high_watermarks, settings.replica_high_watermark_checkpoint_interval_ms),
             (self.apply_retention, settings.log_retention_check_interval_ms),
-            (self.expire_producers, 600_000),
-            (self.remove_doomed, 1000),
-            (self.close_idle_connections, IDLE_SWEEP_MS),
+            (self.expire_producers, settings.producer_id_expiration_check_interval_ms),
         ):
-            self._tasks.append(self.broker.loop.create_task(self._repeat(run, interval_ms)))
+            first_ms = min(interval_ms, settings.log_initial_task_delay_ms)
+            self._tasks.append(self.broker.loop.create_task(self._repeat(run, first_ms, interval_ms)))
 
     async def stop(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _repeat(self, run: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+    async def _repeat(self, run: Callable[[], Awaitable[None]], first_ms: int, interval_ms: int) -> None:
+        await asyncio.sleep(first_ms / 1000)
         while True:
-            await asyncio.sleep(interval_ms / 1000)
             try:
                 await run()
             except Exception:
                 log.exception("%s failed; it is tried again in %d ms", run.__name__, interval_ms)
+            await asyncio.sleep(interval_ms / 1000)
 
     def _online(self) -> "list[Partition]":
         return [partition for partition in self.broker.partitions if not partition.directory.offline]
@@ -60,18 +62,13 @@ class Maintenance:
     # flushing and checkpoints
 
     async def flush_rolled_and_due(self) -> None:
+        """Syncs finished segments, and the active one of topics whose flush.ms has passed."""
+        now_ms = self.broker.clock.monotonic_ms()
         for partition in self._online():
-            log_ = partition.log
-            if log_.has_unflushed_segments:
-                await self.flush(partition, include_active=False)
-
-    async def flush(self, partition: "Partition", *, include_active: bool) -> None:
-        try:
-            plan = partition.log.plan_flush(include_active=include_active)
-            await asyncio.to_thread(plan.run)
-            partition.log.mark_flushed(plan)
-        except StorageError as error:
-            partition.directory.on_failure(error)
+            if partition.is_flush_due(now_ms):
+                await partition.flush(include_active=True)
+            elif partition.log.has_unflushed_segments:
+                await partition.flush(include_active=False)
 
     async def checkpoint_recovery_points(self) -> None:
         for directory in self.broker.directories.online:

@@ -5,6 +5,7 @@ files; this is where the two meet: an append moves the leader's log end offset, 
 watermark, and that wakes the fetches that wait for it.
 """
 
+import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import ApiError, ErrorCode, StorageError
@@ -33,6 +34,7 @@ class Partition:
     __slots__ = (
         "broker_id",
         "directory",
+        "flushed_at_ms",
         "leader",
         "log",
         "replica_set",
@@ -57,6 +59,7 @@ class Partition:
         self.log = log
         self.directory = directory
         self.waiters: set[Waiter] = set()
+        self.flushed_at_ms = 0
         self.replica_set = replica_set
         self.leader = LeaderState(broker_id, replica_set, min(high_watermark, log.log_end_offset))
         self.become_leader(replica_set)
@@ -140,6 +143,28 @@ class Partition:
         if replica_id >= 0:
             return self.log.log_end_offset
         return self.last_stable_offset if isolation_level == 1 else self.leader.high_watermark
+
+    # flushing
+
+    @property
+    def must_flush(self) -> bool:
+        """Whether flush.messages asks for a sync before the append is answered."""
+        return self.log.unflushed_records >= self.log.settings.flush_messages
+
+    def is_flush_due(self, now_ms: int) -> bool:
+        if self.log.unflushed_records == 0:
+            self.flushed_at_ms = now_ms
+        return now_ms - self.flushed_at_ms >= self.log.settings.flush_ms
+
+    async def flush(self, *, include_active: bool) -> None:
+        """Syncs what was written so far; the sync itself runs in a thread."""
+        try:
+            plan = self.log.plan_flush(include_active=include_active)
+            await asyncio.to_thread(plan.run)
+        except StorageError as error:
+            self.directory.on_failure(error)
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        self.log.mark_flushed(plan)
 
     # deletion
 

@@ -8,6 +8,7 @@ import asyncio
 import importlib
 import logging
 import pkgutil
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -87,16 +88,27 @@ class Router:
         self.broker = broker
         self.loop = loop
         self.connections: set[Connection] = set()
+        self.connections_by_ip: Counter[str] = Counter()
 
     def on_connected(self, connection: Connection) -> None:
         self.connections.add(connection)
-        limit = self.broker.settings.max_connections
-        if len(self.connections) > limit:
-            log.warning("closing the connection of %s: max.connections is %d", connection.peer, limit)
-            connection.close()
+        self.connections_by_ip[connection.peer_ip] += 1
+        settings = self.broker.settings
+        if len(self.connections) > settings.max_connections:
+            self._refuse(connection, f"max.connections is {settings.max_connections}")
+        limit = settings.max_connections_by_ip.get(connection.peer_ip, settings.max_connections_per_ip)
+        if self.connections_by_ip[connection.peer_ip] > limit:
+            self._refuse(connection, f"max.connections.per.ip is {limit}")
+
+    def _refuse(self, connection: Connection, why: str) -> None:
+        log.warning("closing the connection of %s: %s", connection.peer, why)
+        connection.close()
 
     def on_disconnected(self, connection: Connection) -> None:
         self.connections.discard(connection)
+        self.connections_by_ip[connection.peer_ip] -= 1
+        if not self.connections_by_ip[connection.peer_ip]:
+            del self.connections_by_ip[connection.peer_ip]
 
     def dispatch(self, connection: Connection, frame: memoryview) -> None:
         """Decodes a request, runs its handler and hands the answer back to the connection."""

@@ -11,7 +11,7 @@ librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 Not done: transactional produce (needs the transaction coordinator), NodeEndpoints in v10 (needs a second broker).
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition
@@ -38,55 +38,79 @@ FIRST_VERSION_WITH_TOPIC_ID = 13
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
 def handle_produce(
     broker: "Broker", request: ProduceRequest, context: RequestContext
-) -> ProduceResponse | None:
-    version, acks = context.version, request.acks
-    now_ms = broker.clock.now_ms()
-    if acks not in (-1, 0, 1):
+) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+    if request.acks not in (-1, 0, 1):
         return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
-    response = ProduceResponse(
-        [_append_topic(broker, topic, version, acks, now_ms) for topic in request.topic_data]
-    )
+    produce = Produce(broker, request.acks, context.version)
+    response = ProduceResponse([produce.append_topic(topic) for topic in request.topic_data])
+    if produce.unflushed:
+        return _flush_and_answer(produce, response, context)
+    return _answer(response, request.acks, context)
+
+
+class Produce:
+    """One request at work."""
+
+    __slots__ = ("acks", "broker", "now_ms", "unflushed", "version")
+
+    def __init__(self, broker: "Broker", acks: int, version: int) -> None:
+        self.broker = broker
+        self.acks = acks
+        self.version = version
+        self.now_ms = broker.clock.now_ms()
+        self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
+
+    def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
+            hosted = self.broker.partitions.by_id.get(topic.topic_id)
+            if hosted is None:
+                unknown = ErrorCode.UNKNOWN_TOPIC_ID
+        else:
+            hosted = self.broker.partitions.by_name.get(topic.name)
+        responses = []
+        for data in topic.partition_data:
+            partition = None if hosted is None else hosted.partitions.get(data.index)
+            if partition is None:
+                responses.append(_refusal(data.index, ApiError(unknown)))
+            else:
+                responses.append(self.append(partition, data))
+        return TopicProduceResponse(topic.name, topic.topic_id, responses)
+
+    def append(self, partition: Partition, data: PartitionProduceData) -> PartitionProduceResponse:
+        records = data.records
+        try:
+            if not isinstance(records, memoryview):
+                raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
+            result = partition.append(records, self.version, self.acks, self.now_ms)
+        except ApiError as error:
+            return _refusal(data.index, error, partition)
+        response = PartitionProduceResponse(
+            data.index, 0, result.first_offset, result.log_append_time_ms, result.log_start_offset
+        )
+        if partition.must_flush:
+            self.unflushed.append((partition, response))
+        return response
+
+
+async def _flush_and_answer(
+    produce: Produce, response: ProduceResponse, context: RequestContext
+) -> ProduceResponse | None:
+    for partition, answer in produce.unflushed:
+        try:
+            await partition.flush(include_active=True)
+        except ApiError as error:
+            answer.error_code, answer.error_message, answer.base_offset = error.code, error.message, -1
+    return _answer(response, produce.acks, context)
+
+
+def _answer(response: ProduceResponse, acks: int, context: RequestContext) -> ProduceResponse | None:
     if acks != 0:
         return response
     if any(partition.error_code for topic in response.responses for partition in topic.partition_responses):
         # Without a response the closed connection is the only sign that something went wrong.
         context.connection.close()
     return None
-
-
-def _append_topic(
-    broker: "Broker", topic: TopicProduceData, version: int, acks: int, now_ms: int
-) -> TopicProduceResponse:
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if version >= FIRST_VERSION_WITH_TOPIC_ID:
-        hosted = broker.partitions.by_id.get(topic.topic_id)
-        if hosted is None:
-            unknown = ErrorCode.UNKNOWN_TOPIC_ID
-    else:
-        hosted = broker.partitions.by_name.get(topic.name)
-    responses = []
-    for data in topic.partition_data:
-        partition = None if hosted is None else hosted.partitions.get(data.index)
-        if partition is None:
-            responses.append(_refusal(data.index, ApiError(unknown)))
-        else:
-            responses.append(_append(partition, data, version, acks, now_ms))
-    return TopicProduceResponse(topic.name, topic.topic_id, responses)
-
-
-def _append(
-    partition: Partition, data: PartitionProduceData, version: int, acks: int, now_ms: int
-) -> PartitionProduceResponse:
-    records = data.records
-    try:
-        if not isinstance(records, memoryview):
-            raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-        result = partition.append(records, version, acks, now_ms)
-    except ApiError as error:
-        return _refusal(data.index, error, partition)
-    return PartitionProduceResponse(
-        data.index, 0, result.first_offset, result.log_append_time_ms, result.log_start_offset
-    )
 
 
 def _refusal(index: int, error: ApiError, partition: Partition | None = None) -> PartitionProduceResponse:

@@ -1,0 +1,62 @@
+"""DescribeLogDirs: what lies in each log directory, and how full its disk is.
+
+v2 is flexible; v3 has a top-level error; v4 returns total and usable bytes; v5 says whether a directory is cordoned.
+"""
+
+import os
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from penstock.broker.hosted_directory import HostedDirectory
+from penstock.broker.router import RequestContext, handles
+from penstock.errors import ErrorCode
+from penstock.wire.messages.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+@handles(DescribeLogDirsRequest, versions=(1, 5))
+def handle_describe_log_dirs(
+    broker: "Broker", request: DescribeLogDirsRequest, context: RequestContext
+) -> DescribeLogDirsResponse:
+    wanted = (
+        None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
+    )
+    return DescribeLogDirsResponse(
+        results=[_describe(broker, directory, wanted) for directory in broker.directories.directories]
+    )
+
+
+def _describe(
+    broker: "Broker", directory: HostedDirectory, wanted: dict[str, set[int]] | None
+) -> DescribeLogDirsResult:
+    if directory.offline:
+        return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, directory.path)
+    total, usable = _space(directory.path)
+    topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
+    for partition in broker.partitions:
+        name, index = partition.topic_partition
+        if partition.directory is directory and (wanted is None or index in wanted.get(name, ())):
+            lag = max(0, partition.high_watermark - partition.log.log_end_offset)
+            topics[name].append(DescribeLogDirsPartition(index, partition.log.size_bytes(), lag))
+    return DescribeLogDirsResult(
+        log_dir=directory.path,
+        topics=[DescribeLogDirsTopic(name, partitions) for name, partitions in topics.items()],
+        total_bytes=total,
+        usable_bytes=usable,
+    )
+
+
+def _space(path: str) -> tuple[int, int]:
+    try:
+        disk = os.statvfs(path)
+    except OSError:
+        return -1, -1
+    return disk.f_blocks * disk.f_frsize, disk.f_bavail * disk.f_frsize
