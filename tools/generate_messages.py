@@ -65,10 +65,17 @@ def main() -> None:
     MESSAGES.mkdir(exist_ok=True)
     for old in MESSAGES.glob("*.py"):
         old.unlink()
-    (MESSAGES / "__init__.py").write_text(BANNER + "\n")
+    for name, text in render_all().items():
+        (MESSAGES / name).write_text(text)
+
+
+def render_all() -> dict[str, str]:
+    """The generated files by name."""
+    files = {"__init__.py": BANNER + "\n"}
     for api_key, api in sorted(api_key_map.items()):
         if api not in NOT_ON_THE_BROKER_LISTENER:
-            (MESSAGES / f"{api}.py").write_text(render_api(api_key, api))
+            files[f"{api}.py"] = render_api(api_key, api)
+    return files
 
 
 def render_api(api_key: int, api: str) -> str:
@@ -117,7 +124,7 @@ def render_kind(api_key: int, api: str, kind: str, taken: set[str]) -> list[str]
 
 
 def dependency_order(classes: dict[str, MergedClass]) -> list[str]:
-    graph = {name: {f.struct for f in c.fields.values() if f.struct} for name, c in classes.items()}
+    graph = {name: sorted({f.struct for f in c.fields.values() if f.struct}) for name, c in classes.items()}
     return [name for name in graphlib.TopologicalSorter(graph).static_order() if name is not None]
 
 
@@ -209,10 +216,10 @@ def default_of(
 
 
 def field_order(merged: MergedClass) -> list[str]:
-    graph: dict[str, set[str]] = {name: set() for name in merged.fields}
+    graph: dict[str, dict[str, None]] = {name: {} for name in merged.fields}
     for order in merged.order:
         for before, after in itertools.pairwise(order):
-            graph[after].add(before)
+            graph[after][before] = None
     return list(graphlib.TopologicalSorter(graph).static_order())
 
 

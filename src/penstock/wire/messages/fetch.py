@@ -41,23 +41,6 @@ class FetchPartition(Message):
     )
 
 
-class ReplicaState(Message):
-    __slots__ = ("replica_id", "replica_epoch",)
-
-    def __init__(
-        self,
-        replica_id: int = -1,
-        replica_epoch: int = -1,
-    ) -> None:
-        self.replica_id = replica_id
-        self.replica_epoch = replica_epoch
-
-    SCHEMA = (
-        Field("replica_id", "int32", None, (15, 18), None, None, -1),
-        Field("replica_epoch", "int64", None, (15, 18), None, None, -1),
-    )
-
-
 class ForgottenTopic(Message):
     __slots__ = ("topic", "topic_id", "partitions",)
 
@@ -75,6 +58,23 @@ class ForgottenTopic(Message):
         Field("topic", "string", None, (7, 12), None, None, ''),
         Field("topic_id", "uuid", None, (13, 18), None, None, b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'),
         Field("partitions", "[]int32", None, (7, 18), None, None, ()),
+    )
+
+
+class ReplicaState(Message):
+    __slots__ = ("replica_id", "replica_epoch",)
+
+    def __init__(
+        self,
+        replica_id: int = -1,
+        replica_epoch: int = -1,
+    ) -> None:
+        self.replica_id = replica_id
+        self.replica_epoch = replica_epoch
+
+    SCHEMA = (
+        Field("replica_id", "int32", None, (15, 18), None, None, -1),
+        Field("replica_epoch", "int64", None, (15, 18), None, None, -1),
     )
 
 
@@ -182,23 +182,6 @@ class EpochEndOffset(Message):
     )
 
 
-class SnapshotId(Message):
-    __slots__ = ("end_offset", "epoch",)
-
-    def __init__(
-        self,
-        end_offset: int = -1,
-        epoch: int = -1,
-    ) -> None:
-        self.end_offset = end_offset
-        self.epoch = epoch
-
-    SCHEMA = (
-        Field("end_offset", "int64", None, (12, 18), None, None, -1),
-        Field("epoch", "int32", None, (12, 18), None, None, -1),
-    )
-
-
 class LeaderIdAndEpoch(Message):
     __slots__ = ("leader_id", "leader_epoch",)
 
@@ -213,6 +196,23 @@ class LeaderIdAndEpoch(Message):
     SCHEMA = (
         Field("leader_id", "int32", None, (12, 18), None, None, -1),
         Field("leader_epoch", "int32", None, (12, 18), None, None, -1),
+    )
+
+
+class SnapshotId(Message):
+    __slots__ = ("end_offset", "epoch",)
+
+    def __init__(
+        self,
+        end_offset: int = -1,
+        epoch: int = -1,
+    ) -> None:
+        self.end_offset = end_offset
+        self.epoch = epoch
+
+    SCHEMA = (
+        Field("end_offset", "int64", None, (12, 18), None, None, -1),
+        Field("epoch", "int32", None, (12, 18), None, None, -1),
     )
 
 

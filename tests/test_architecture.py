@@ -1,0 +1,103 @@
+"""The import contract: tiers point down only, and the pure middle stays pure."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src/penstock"
+
+TIERS = [
+    {"types", "errors", "clock", "settings"},
+    {"wire", "records", "machine"},
+    {"group", "txn", "replica", "controller"},
+    {"log"},
+    {"zookeeper", "broker"},
+    {"client"},
+    {"registry", "rest", "monitor", "pipeline"},
+    {"ui", "stack", "testing"},
+    {"cli"},
+]
+TIER_OF = {name: number for number, names in enumerate(TIERS) for name in names}
+SIDE_BY_SIDE = {
+    ("settings", "errors"),
+    ("replica", "controller"),
+    ("controller", "replica"),
+    ("wire", "records"),
+}
+"""Imports within one tier that are meant."""
+
+PURE = {"wire", "records", "machine", "group", "txn", "replica", "controller", "zookeeper.tree"}
+IMPURE_MODULES = {"asyncio", "os", "time", "random", "socket", "threading", "subprocess", "uvloop", "kazoo"}
+MAX_FILE_LINES = 600
+ONLY_HERE = {"kazoo": "penstock.broker.coordination"}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        yield ".".join(part for part in parts if part != "__init__"), path
+
+
+def imports_of(path: Path) -> set[str]:
+    """Absolute names that a module imports at run time; those under TYPE_CHECKING do not count."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [ast.parse(path.read_text())]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            todo += node.orelse
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        else:
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+MODULES = dict(modules())
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name])
+def test_imports_point_down(module: str) -> None:
+    own = module.split(".")[0]
+    assert own in TIER_OF, f"{module}: give package {own} its tier"
+    for imported in imports_of(MODULES[module]):
+        if not imported.startswith("penstock."):
+            continue
+        other = imported.split(".")[1]
+        if other in (own, "__version__"):
+            continue
+        is_below = TIER_OF[other] < TIER_OF[own]
+        assert is_below or (own, other) in SIDE_BY_SIDE, f"{module} imports {imported}"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name])
+def test_the_pure_middle_is_pure(module: str) -> None:
+    if not any(module == pure or module.startswith(f"{pure}.") for pure in PURE):
+        return
+    roots = {name.split(".")[0] for name in imports_of(MODULES[module])}
+    assert not roots & IMPURE_MODULES
+    assert roots <= set(sys.stdlib_module_names) | {"penstock", "crc32c", "cramjam"}
+
+
+def test_each_library_has_its_one_door() -> None:
+    for library, door in ONLY_HERE.items():
+        users = {f"penstock.{name}" for name, path in MODULES.items() if _uses(path, library)}
+        assert users == {door}
+
+
+def _uses(path: Path, library: str) -> bool:
+    return any(name.split(".")[0] == library for name in imports_of(path))
+
+
+def test_files_stay_readable() -> None:
+    lengths = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
+    long = {
+        n: count for n, count in lengths.items() if count > MAX_FILE_LINES and ".messages." not in f".{n}"
+    }
+    assert not long

@@ -1,0 +1,18 @@
+"""What is generated is up to date."""
+
+from pathlib import Path
+
+from tools.generate import REFERENCE, reference_pages
+from tools.generate_messages import MESSAGES, render_all
+
+
+def test_the_messages_are_those_of_the_schema() -> None:
+    rendered = render_all()
+    assert {path.name for path in MESSAGES.glob("*.py")} == set(rendered)
+    for name, text in rendered.items():
+        assert Path(MESSAGES, name).read_text() == text, f"{name}: run `make generate`"
+
+
+def test_the_reference_pages_are_those_of_the_tables() -> None:
+    for name, text in reference_pages().items():
+        assert (REFERENCE / name).read_text() == text, f"{name}: run `make generate`"

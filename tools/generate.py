@@ -1,0 +1,24 @@
+"""Rewrites everything that is generated: the wire's messages and the reference pages."""
+
+from pathlib import Path
+
+from penstock.broker.reference_page import protocol_page
+from penstock.settings.reference_page import PAGES
+from tools import generate_messages
+
+REFERENCE = Path(__file__).parent.parent / "docs/reference"
+
+
+def reference_pages() -> dict[str, str]:
+    pages = {name: render() for name, render in PAGES.items()}
+    return {**pages, "protocol.md": protocol_page()}
+
+
+def main() -> None:
+    generate_messages.main()
+    for name, text in reference_pages().items():
+        (REFERENCE / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
