@@ -108,11 +108,11 @@ class Loader:
         first = _floor(segments, recovery_point - 1)  # its index may be newer than the recovery point
         if first >= len(segments):
             return
+        snapshots.remove_beyond(segments[first].base_offset)  # they may be of records that are lost
         self.restore_producers(segments[:first], snapshots, log_start_offset, segments[first].base_offset)
         for number in range(first, len(segments)):
             segment = segments[number]
             if number > first:
-                snapshots.remove(segment.base_offset)
                 snapshots.take(self._producers, segment.base_offset)
             cut_off = segment.recover(partial(self._replay_recovered, segment))
             if cut_off:

@@ -391,7 +391,10 @@ class Segment:
             raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{self.path(names.LOG)}: {batch} is corrupt")
 
     def truncate_to(self, offset: int) -> int:
-        """Drop the batches that end at `offset` or after it; returns the offset that comes next."""
+        """Drop the batches that end at `offset` or after it; returns the offset that comes next.
+
+        Synced at once: what was cut off must not come back between records that are written later.
+        """
         position = self.position_of(offset)
         if position is None:
             return offset
@@ -402,6 +405,7 @@ class Segment:
         self.transaction_index.truncate_to(offset)
         self.size = position
         self._drop_torn_bytes()
+        self.file.sync()
         self._indexes_saved = False
         self._forget_tail(offset)
         self._restore_timestamps()
