@@ -94,7 +94,8 @@ def _cells(line: Line) -> tuple[str, ...]:
     target = "" if metric.target is None else f"<= {metric.target:g}"
     kafka, penstock = _best_and_median(line.kafka), _best_and_median(line.penstock)
     ratios = _number(line.ratio), _number(line.median_ratio)
-    return (metric.title, metric.unit, *kafka, *penstock, *ratios, target, line.verdict)
+    rounds = f"{len(line.kafka)}, {len(line.penstock)}"
+    return (metric.title, metric.unit, rounds, *kafka, *penstock, *ratios, target, line.verdict)
 
 
 def _best_and_median(values: list[float]) -> tuple[str, str]:
@@ -120,11 +121,12 @@ def markdown_table(lines: Iterable[Line]) -> str:
 # --- the files
 
 
-def write_json(path: Path, samples: Samples, sizes: Sizes) -> None:
+def write_json(path: Path, samples: Samples, sizes: Sizes, failed: list[str]) -> None:
     content = {
         "when": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": machine(),
         "sizes": asdict(sizes),
+        "failed": failed,
         "samples": samples,
         "ratios": {line.metric.key: line.ratio for line in lines_of(samples)},
     }
@@ -132,10 +134,16 @@ def write_json(path: Path, samples: Samples, sizes: Sizes) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def write_markdown(path: Path, samples: Samples, sizes: Sizes) -> None:
+def failure_note(failed: list[str]) -> str:
+    return f"FAILED, so that samples are missing: {', '.join(failed)}\n" if failed else ""
+
+
+def write_markdown(path: Path, samples: Samples, sizes: Sizes, failed: list[str]) -> None:
     about = ", ".join(f"{name} {value}" for name, value in machine().items())
     work = ", ".join(f"{name} {value}" for name, value in asdict(sizes).items())
-    path.write_text(f"# Benchmark\n\n{about}\n\n{work}\n\n{markdown_table(lines_of(samples))}\n")
+    path.write_text(
+        f"# Benchmark\n\n{about}\n\n{work}\n\n{markdown_table(lines_of(samples))}\n\n{failure_note(failed)}"
+    )
 
 
 def write_chart(path: Path, samples: Samples) -> bool:
@@ -170,11 +178,11 @@ def write_chart(path: Path, samples: Samples) -> bool:
     return True
 
 
-def save(samples: Samples, sizes: Sizes, json_path: Path | None = None) -> list[Path]:
+def save(samples: Samples, sizes: Sizes, failed: list[str], json_path: Path | None = None) -> list[Path]:
     """Writes all three and returns what was written."""
     stem = RESULTS / time.strftime("%Y%m%d-%H%M%S")
     paths = [json_path or stem.with_suffix(".json"), stem.with_suffix(".md"), stem.with_suffix(".png")]
     RESULTS.mkdir(parents=True, exist_ok=True)
-    write_json(paths[0], samples, sizes)
-    write_markdown(paths[1], samples, sizes)
+    write_json(paths[0], samples, sizes, failed)
+    write_markdown(paths[1], samples, sizes, failed)
     return paths if write_chart(paths[2], samples) else paths[:2]

@@ -17,8 +17,9 @@ from bench.servers import SERVERS, Server
 
 RECORD_BYTES = 1024
 PARTITIONS = 4
-WARM_UP_ROUNDS = 10  # at most
-STILL_IMPROVING = 0.9  # a round that takes less than this of the best before it calls for another
+MOST_WARM_UP_ROUNDS = 12
+IDLE_WARM_UP_ROUNDS = 2  # so many rounds in a row without improvement end the warm-up: one may just be noise
+IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
 
 
@@ -107,12 +108,9 @@ class Session:
 
     def warm_up(self, server: Server) -> None:
         """All kinds of work again and again, until none of them gets cheaper: Java compiles as it runs."""
-        costs = [self.warm_up_round(server)]
-        while len(costs) < WARM_UP_ROUNDS:
+        costs: list[tuple[float, ...]] = []
+        while len(costs) < MOST_WARM_UP_ROUNDS and still_improving(costs):
             costs.append(self.warm_up_round(server))
-            best_before = [min(kind) for kind in zip(*costs[:-1], strict=True)]
-            if all(now > STILL_IMPROVING * best for now, best in zip(costs[-1], best_before, strict=True)):
-                break
         self.say(f"{server.name}: warmed up in {len(costs)} rounds")
 
     def warm_up_round(self, server: Server) -> tuple[float, ...]:
@@ -169,3 +167,12 @@ class Session:
         return Load(
             result["seconds"], server.cpu_seconds() - cpu, server.companion_cpu_seconds() - companion_cpu
         )
+
+
+def still_improving(costs: Sequence[tuple[float, ...]]) -> bool:
+    """Whether one of the last rounds was clearly cheaper, in any kind of work, than all rounds before them."""
+    before, last = costs[:-IDLE_WARM_UP_ROUNDS], costs[-IDLE_WARM_UP_ROUNDS:]
+    if not before:
+        return True
+    best_before, best_last = map(min, zip(*before, strict=True)), map(min, zip(*last, strict=True))
+    return any(now < IMPROVEMENT * best for now, best in zip(best_last, best_before, strict=True))
