@@ -44,14 +44,11 @@ MALFORMED = (IndexError, struct.error, UnicodeDecodeError, ValueError)
 
 
 def decode_message(cls: type[MessageT], version: int, frame: memoryview, position: int) -> MessageT:
-    """Reads one message that must fill the frame from `position` to its end."""
-    limit = len(frame)
+    """Reads one message; bytes that follow it in the frame are ignored, as Kafka ignores them."""
     try:
-        message, end = reader(cls, version)(frame, position, limit)
+        message, _ = reader(cls, version)(frame, position, len(frame))
     except MALFORMED as error:
         raise ProtocolError(f"malformed {cls.__name__} v{version}: {error}") from error
-    if end != limit:
-        raise ProtocolError(f"{cls.__name__} v{version}: {limit - end} bytes left over after the message")
     return message  # type: ignore[no-any-return]
 
 
@@ -218,7 +215,9 @@ class _Compiler:
 
     def read_bytes(self, source: _Source, name: str, kind: str) -> None:
         view = "buffer[position:position + size]"
-        form = {"string": f"str({view}, 'utf-8')", "bytes": f"bytes({view})", "records": view}[kind]
+        form = {"string": f"str({view}, 'utf-8', 'replace')", "bytes": f"bytes({view})", "records": view}[
+            kind
+        ]
         source.add(f"{name} = {form}")
         source.add("position += size")
 

@@ -45,10 +45,7 @@ def decode_client_id(frame: memoryview, size: int) -> tuple[str | None, int]:
         return None, start
     if size > len(frame) - start:
         raise beyond_frame("client_id", size, len(frame) - start)
-    try:
-        return str(frame[start : start + size], "utf-8"), start + size
-    except UnicodeDecodeError as error:
-        raise ProtocolError(f"client_id: {error}") from error
+    return str(frame[start : start + size], "utf-8", "replace"), start + size
 
 
 def skip_header_tags(frame: memoryview, position: int) -> int:
