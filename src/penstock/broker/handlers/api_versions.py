@@ -1,8 +1,9 @@
 """ApiVersions: what this broker can do, taken from the table that the handlers fill.
 
-v0 is answered to any version that we don't know, with UNSUPPORTED_VERSION; the response header is never
-flexible, so that every client can read it. v3 is flexible, carries the client's name and the features; v4
-allows a feature's minimum to be 0.
+v0 is answered to any version that we don't know, with UNSUPPORTED_VERSION and the versions of ApiVersions alone
+(KIP-511), so that the client asks again with one of those. The response header is never flexible, so that every
+client can read it. v3 is flexible, carries the client's name and the features; v4 allows a feature's minimum to
+be 0.
 """
 
 import re
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.features import FINALIZED_EPOCH, FINALIZED_FEATURES, SUPPORTED_FEATURES
 from penstock.broker.router import APIS, RequestContext, handles
 from penstock.errors import ErrorCode
+from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -31,7 +33,8 @@ def _served() -> list[ApiVersion]:
 
 
 def _refuse_version(broker: "Broker") -> ApiVersionsResponse:
-    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=_served())
+    own = [api for api in _served() if api.api_key == ApiKey.API_VERSIONS]
+    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=own)
 
 
 @handles(ApiVersionsRequest, versions=(0, 4), refuse_version=_refuse_version)
