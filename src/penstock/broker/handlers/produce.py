@@ -8,7 +8,9 @@ second transaction protocol (KIP-890); v13 names topics by id.
 ApiVersions advertises it from version 0 although none below 3 is served, as Kafka does: some versions of
 librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 
-Not done: transactional produce (needs the transaction coordinator), NodeEndpoints in v10 (needs a second broker).
+Not done: transactional produce (needs the transaction coordinator; until then a transactional batch, which nothing
+would ever commit, is refused as Kafka refuses one without a transactional id), NodeEndpoints in v10 (needs a second
+broker).
 """
 
 from collections.abc import Awaitable, Sequence
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
+from penstock.records.batch import HEADER_SIZE, TRANSACTIONAL_FLAG
 from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_TOPIC_ID = 13
+ATTRIBUTES_LOW_BYTE = 22
 
 
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
@@ -82,6 +86,8 @@ class Produce:
         try:
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
+            if len(records) >= HEADER_SIZE and records[ATTRIBUTES_LOW_BYTE] & TRANSACTIONAL_FLAG:
+                raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             result = partition.append(records, self.version, self.acks, self.now_ms)
         except ApiError as error:
             return _refusal(data.index, error, partition)
