@@ -39,7 +39,7 @@ FIRST_SESSION, SECOND_SESSION = 17, 18
 
 
 def create(path: str, data: bytes = b"", flags: int = 0) -> CreateRequest:
-    return CreateRequest(OpCode.CREATE, path, data, list(OPEN_ACL), flags, -1)
+    return CreateRequest(OpCode.CREATE, path, data, OPEN_ACL, flags, -1)
 
 
 class Scene:

@@ -63,8 +63,10 @@ def _expand(acl: Acl, caller: frozenset[Identity]) -> list[Acl]:
     return [Acl(acl.permissions, identity) for identity in sorted(caller) if identity.scheme != "ip"]
 
 
-def resolve_acl(requested: list[Acl], caller: frozenset[Identity]) -> AclList:
+def resolve_acl(requested: AclList, caller: frozenset[Identity]) -> AclList:
     """The list to store: checked, without duplicates, `auth` replaced by what the caller has proven."""
+    if requested is OPEN_ACL:
+        return OPEN_ACL
     resolved: dict[Acl, None] = {}
     for acl in requested:
         expanded = _expand(acl, caller)

@@ -121,5 +121,7 @@ class Committer:
 
     async def close(self) -> None:
         await self.drain()
+        if self._snapshot is not None:
+            await asyncio.wait([self._snapshot])
         self._disk.shutdown()
         self._snapshots.shutdown()

@@ -74,6 +74,13 @@ class JuteReader:
     def strings(self) -> list[str]:
         return self.vector(JuteReader.string, 4)
 
+    def skip(self, expected: bytes) -> bool:
+        """Whether the expected bytes come next; they are passed over if so."""
+        if not self._frame.startswith(expected, self._position):
+            return False
+        self._position += len(expected)
+        return True
+
 
 def encode_int32(value: int) -> bytes:
     return _INT32.pack(value)

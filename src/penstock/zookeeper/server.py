@@ -25,6 +25,7 @@ from penstock.zookeeper.tree import Tree
 log = logging.getLogger(__name__)
 
 _LISTEN_BACKLOG = 1024
+_CLOSE_SECONDS = 1
 
 
 class ZooKeeperServer:
@@ -110,12 +111,17 @@ class ZooKeeperServer:
         self._stopped = True
         self._stop_listening()
         await self._committer.close()
-        closing = [connection.closed for connection in self._connections.values()]
-        for connection in list(self._connections.values()):
-            connection.close()
-        if closing:
-            await asyncio.wait(closing, timeout=1)
+        await self._close_connections()
         self._close_storage()
+
+    async def _close_connections(self) -> None:
+        connections = list(self._connections.values())
+        for connection in connections:
+            connection.close()
+        if connections:
+            await asyncio.wait([connection.closed for connection in connections], timeout=_CLOSE_SECONDS)
+        for connection in connections:
+            connection.transport.abort()
 
     def _stop_listening(self) -> None:
         if self._listener is not None:

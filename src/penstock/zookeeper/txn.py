@@ -97,6 +97,10 @@ class _Kind(IntEnum):
 
 
 def encode_acl(acls: AclList) -> bytes:
+    return _ENCODED_OPEN_ACL if acls is OPEN_ACL else _encode_acl_items(acls)
+
+
+def _encode_acl_items(acls: AclList) -> bytes:
     items = [
         encode_int32(acl.permissions) + encode_string(acl.identity.scheme) + encode_string(acl.identity.id)
         for acl in acls
@@ -104,13 +108,19 @@ def encode_acl(acls: AclList) -> bytes:
     return encode_int32(len(items)) + b"".join(items)
 
 
-def decode_acl_item(reader: JuteReader) -> Acl:
+_ENCODED_OPEN_ACL = _encode_acl_items(OPEN_ACL)
+_SMALLEST_ACL = 12
+
+
+def _decode_acl_item(reader: JuteReader) -> Acl:
     return Acl(reader.int32(), Identity(reader.string(), reader.string()))
 
 
 def decode_acl(reader: JuteReader) -> AclList:
-    acls = tuple(reader.vector(decode_acl_item, 12))
-    return OPEN_ACL if acls == OPEN_ACL else acls
+    """A list of ACLs; nearly all are the open one, which is recognised by its bytes."""
+    if reader.skip(_ENCODED_OPEN_ACL):
+        return OPEN_ACL
+    return tuple(reader.vector(_decode_acl_item, _SMALLEST_ACL))
 
 
 def encode_txn(txn: Txn) -> bytes:

@@ -8,7 +8,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from penstock.errors import ProtocolError
-from penstock.zookeeper.acl import Acl, AclList
+from penstock.zookeeper.acl import AclList
 from penstock.zookeeper.jute import (
     JuteReader,
     encode_boolean,
@@ -19,13 +19,12 @@ from penstock.zookeeper.jute import (
 )
 from penstock.zookeeper.protocol import NOTIFICATION_XID, SYNC_CONNECTED, EventType, OpCode
 from penstock.zookeeper.tree import Znode
-from penstock.zookeeper.txn import decode_acl_item, encode_acl
+from penstock.zookeeper.txn import decode_acl, encode_acl
 
 _REPLY_HEADER = Struct(">iqi")
 _MULTI_HEADER = Struct(">i?i")
 _STAT = Struct(">qqqqiiiqiiq")
 _MULTI_END = _MULTI_HEADER.pack(-1, True, -1)
-_SMALLEST_ACL = 12
 PASSWORD_BYTES = 16
 
 
@@ -41,7 +40,7 @@ class CreateRequest(NamedTuple):
     opcode: int
     path: str
     data: bytes | None
-    acl: list[Acl]
+    acl: AclList
     flags: int
     ttl_ms: int
 
@@ -59,7 +58,7 @@ class SetDataRequest(NamedTuple):
 
 class SetAclRequest(NamedTuple):
     path: str
-    acl: list[Acl]
+    acl: AclList
     version: int
 
 
@@ -128,7 +127,7 @@ class MultiReadRequest(NamedTuple):
 
 def _decode_create(reader: JuteReader, opcode: int) -> CreateRequest:
     path, data = reader.string(), reader.buffer()
-    acl, flags = reader.vector(decode_acl_item, _SMALLEST_ACL), reader.int32()
+    acl, flags = decode_acl(reader), reader.int32()
     ttl_ms = reader.int64() if opcode == OpCode.CREATE_TTL else -1
     return CreateRequest(opcode, path, data, acl, flags, ttl_ms)
 
@@ -138,7 +137,7 @@ def _decode_set_data(reader: JuteReader, _: int) -> SetDataRequest:
 
 
 def _decode_set_acl(reader: JuteReader, _: int) -> SetAclRequest:
-    return SetAclRequest(reader.string(), reader.vector(decode_acl_item, _SMALLEST_ACL), reader.int32())
+    return SetAclRequest(reader.string(), decode_acl(reader), reader.int32())
 
 
 def _decode_delete(reader: JuteReader, _: int) -> DeleteRequest:
