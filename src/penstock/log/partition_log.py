@@ -28,7 +28,6 @@ from penstock.log.producer_state import (
     BatchMetadata,
     ProducerEntry,
     ProducerState,
-    check_batch,
 )
 from penstock.log.retention import SegmentFacts, decide_deletable
 from penstock.log.segment import Segment
@@ -104,6 +103,10 @@ class PartitionLog:
         )
         if self.segments:
             self._apply_settings(self._active)
+
+    @property
+    def segment_bytes(self) -> int:
+        return self._segment_bytes
 
     def _apply_settings(self, segment: Segment) -> None:
         segment.index_interval_bytes = self._index_interval_bytes
@@ -266,29 +269,12 @@ class PartitionLog:
         return AppendResult(batches[0].base_offset, next_offset - 1, -1, self.log_start_offset, False)
 
     def _check_producers(self, batches: list[Batch], origin: AppendOrigin) -> BatchMetadata | None:
-        if len(batches) == 1:
-            if origin is AppendOrigin.CLIENT:
-                duplicate = self.producer_state.find_duplicate(batches[0])
-                if duplicate is not None:
-                    return duplicate
-            self.producer_state.check(batches[0], origin)
-        else:
-            self._check_many_producers(batches, origin)
+        if len(batches) == 1 and origin is AppendOrigin.CLIENT:
+            duplicate = self.producer_state.find_duplicate(batches[0])
+            if duplicate is not None:
+                return duplicate
+        self.producer_state.check(batches, origin)
         return None
-
-    def _check_many_producers(self, batches: list[Batch], origin: AppendOrigin) -> None:
-        """Each batch is checked against the state that those before it will leave."""
-        entries: dict[int, ProducerEntry] = {}
-        for batch in batches:
-            if batch.producer_id < 0:
-                continue
-            entry = entries.get(batch.producer_id) or self.producer_state.entries.get(batch.producer_id)
-            if entry is not None:
-                check_batch(entry, batch, origin)
-            entry = entry.copy() if entry is not None else ProducerEntry(batch.producer_id)
-            if not batch.is_control:
-                entry.add_batch(batch)
-            entries[batch.producer_id] = entry
 
     def _write(
         self, batches: list[Batch], data: Bytes, next_offset: int, now_ms: int, has_producers: bool
@@ -464,6 +450,20 @@ class PartitionLog:
             retired += segment.rename_files(names.DELETED)
             retired += self._snapshots.retire(segment.base_offset)
         del self.segments[:count]
+        self._directory_changed = True
+        return retired
+
+    def replace_segments(self, old: list[Segment], new: Segment) -> list[str]:
+        """Put a cleaned segment in the place of those it was made from; the retired files are the owner's."""
+        new.rename_files(names.SWAP)
+        retired: list[str] = []
+        for segment in old:
+            retired += segment.rename_files(names.DELETED)
+            if segment.base_offset != new.base_offset:
+                retired += self._snapshots.retire(segment.base_offset)
+        new.rename_files("")
+        start = self.segments.index(old[0])
+        self.segments[start : start + len(old)] = [new]
         self._directory_changed = True
         return retired
 

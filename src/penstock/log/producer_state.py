@@ -38,7 +38,6 @@ class AppendOrigin(Enum):
 
     CLIENT = "client"  # sequences and epochs
     COORDINATOR = "coordinator"  # epochs: markers and offset commits have no sequences
-    REPLICATION = "replication"  # nothing: the leader has checked
 
 
 class BatchMetadata(NamedTuple):
@@ -159,11 +158,27 @@ class ProducerState:
         entry = self.entries.get(batch.producer_id)
         return entry.find_duplicate(batch) if entry else None
 
-    def check(self, batch: Batch, origin: AppendOrigin) -> None:
-        """Refuse a batch that an up-to-date producer would not send now."""
-        entry = self.entries.get(batch.producer_id)
-        if entry is not None and origin is not AppendOrigin.REPLICATION:
-            check_batch(entry, batch, origin)
+    def check(self, batches: list[Batch], origin: AppendOrigin) -> None:
+        """Refuse what an up-to-date producer would not send now; each batch as if those before it were appended."""
+        if len(batches) == 1:
+            entry = self.entries.get(batches[0].producer_id)
+            if entry is not None:
+                check_batch(entry, batches[0], origin)
+        else:
+            self._check_in_turn(batches, origin)
+
+    def _check_in_turn(self, batches: list[Batch], origin: AppendOrigin) -> None:
+        changed: dict[int, ProducerEntry] = {}
+        for batch in batches:
+            if batch.producer_id < 0:
+                continue
+            entry = changed.get(batch.producer_id) or self.entries.get(batch.producer_id)
+            if entry is not None:
+                check_batch(entry, batch, origin)
+            entry = entry.copy() if entry is not None else ProducerEntry(batch.producer_id)
+            if not batch.is_control:
+                entry.add_batch(batch)
+            changed[batch.producer_id] = entry
 
     # Change
 

@@ -137,10 +137,15 @@ class Loader:
         replay_into(self._producers, batch, segment)
 
     def _drop_segments(self, segments: list[Segment], first: int) -> None:
+        if len(segments) == first:
+            return
         while len(segments) > first:
             segment = segments.pop()
             logger.warning("%s: dropped, the log ends before it", segment.path(names.LOG))
             segment.remove_files()
+        self._fs.sync_directory(
+            self._directory
+        )  # they must not come back after records that are written later
 
     def _drop_all(self, segments: list[Segment], log_end_offset: int, log_start_offset: int) -> None:
         logger.warning(

@@ -98,13 +98,18 @@ class Segment:
         cls, fs: FileSystem, directory: str, base_offset: int, *, now_ms: int, preallocate_bytes: int = 0
     ) -> "Segment":
         segment = cls(fs, directory, base_offset, 0, created_ms=now_ms)
-        segment._file = fs.open_file(segment.path(names.LOG), create=True)
-        segment._file.truncate(0)
+        segment.start_empty()
         if preallocate_bytes:
-            segment._file.allocate(preallocate_bytes)
+            segment.file.allocate(preallocate_bytes)
             segment._is_preallocated = True
-        segment.reset_indexes()
         return segment
+
+    def start_empty(self) -> None:
+        """Make the log file, or empty it."""
+        self._file = self.fs.open_file(self.path(names.LOG), create=True)
+        self._file.truncate(0)
+        self.size = 0
+        self.reset_indexes()
 
     def path(self, kind: str) -> str:
         return f"{self.directory}/{names.file_name(self.base_offset, kind)}{self.suffix}"
@@ -382,6 +387,7 @@ class Segment:
             pass  # what is not a valid batch ends the segment
         if self.size < file_size:
             self._drop_torn_bytes()
+            self.file.sync()
         self.time_index.maybe_append(self.max_timestamp, self._max_timestamp_offset)
         return file_size - self.size
 
