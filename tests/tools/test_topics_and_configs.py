@@ -92,10 +92,8 @@ def test_a_bad_topic_config(tool: Tool, client: Client, topic: str) -> None:
     client.create_topic(topic)
     of_topic = ("--entity-type", "topics", "--entity-name", topic)
     refused = tool("kafka-configs", "--alter", *of_topic, "--add-config", "retention.ms=soon", code=1)
-    assert (
-        "InvalidConfigurationException: Invalid value soon for configuration retention.ms: "
-        "Not a number of type LONG" in refused.stderr
-    )
+    assert re.search("InvalidConfigurationException: .*retention.ms", refused.stderr)
+    assert "soon" in refused.stderr
 
 
 def test_broker_configs(tool: Tool, kafka: KafkaServer) -> None:
@@ -114,4 +112,6 @@ def test_broker_configs(tool: Tool, kafka: KafkaServer) -> None:
     )
     tool("kafka-configs", "--alter", *of_broker, "--delete-config", "log.cleaner.threads")
     refused = tool("kafka-configs", "--alter", *of_broker, "--add-config", "log.dirs=/elsewhere", code=1)
-    assert "Cannot update these configs dynamically: [log.dirs]" in refused.stderr
+    assert re.search(
+        "InvalidRequestException: Cannot update these configs dynamically: .*log.dirs", refused.stderr
+    )
