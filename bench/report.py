@@ -78,6 +78,7 @@ def machine() -> dict[str, str]:
 HEADINGS = (
     "",
     "unit",
+    "rounds",
     "Kafka best",
     "median",
     "Penstock best",
@@ -85,7 +86,7 @@ HEADINGS = (
     "ratio",
     "of medians",
     "target",
-    "",
+    "verdict",
 )
 
 
@@ -113,9 +114,13 @@ def _number(value: float | None) -> str:
 def markdown_table(lines: Iterable[Line]) -> str:
     rows = [HEADINGS, *map(_cells, lines)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    texts = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+    texts = [_text_of_row(row, widths) for row in rows]
     texts.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(texts)
+
+
+def _text_of_row(row: tuple[str, ...], widths: list[int]) -> str:
+    return "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
 
 
 # --- the files
