@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
-from penstock.records.batch import HEADER_SIZE, TRANSACTIONAL_FLAG
+from penstock.records.batch import HEADER_SIZE, MAGIC_V2, TRANSACTIONAL_FLAG
 from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_TOPIC_ID = 13
-ATTRIBUTES_LOW_BYTE = 22
+MAGIC, ATTRIBUTES_LOW_BYTE = 16, 22
 
 
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
@@ -86,7 +86,7 @@ class Produce:
         try:
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-            if len(records) >= HEADER_SIZE and records[ATTRIBUTES_LOW_BYTE] & TRANSACTIONAL_FLAG:
+            if _is_transactional(records):
                 raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             result = partition.append(records, self.version, self.acks, self.now_ms)
         except ApiError as error:
@@ -97,6 +97,12 @@ class Produce:
         if partition.must_flush:
             self.unflushed.append((partition, response))
         return response
+
+
+def _is_transactional(records: memoryview) -> bool:
+    if len(records) < HEADER_SIZE or records[MAGIC] != MAGIC_V2:
+        return False
+    return bool(records[ATTRIBUTES_LOW_BYTE] & TRANSACTIONAL_FLAG)
 
 
 async def _flush_and_answer(
