@@ -29,7 +29,12 @@ SIDE_BY_SIDE = {
 }
 """Imports within one tier that are meant."""
 
-PURE = {"wire", "records", "machine", "group", "txn", "replica", "controller", "zookeeper.tree"}
+PURE = {"wire", "records", "machine", "group", "txn", "replica", "controller"}
+PURE_IN_ZOOKEEPER = {
+    *("acl", "decide", "handlers", "jute", "paths", "processor", "protocol", "sessions"),
+    *("state", "statistics", "tree", "txn", "watches", "wire"),
+}
+PURE |= {f"zookeeper.{name}" for name in PURE_IN_ZOOKEEPER}
 IMPURE_MODULES = {"asyncio", "os", "time", "random", "socket", "threading", "subprocess", "uvloop", "kazoo"}
 MAX_FILE_LINES = 600
 ONLY_HERE = {"kazoo": "penstock.broker.coordination"}

@@ -29,6 +29,7 @@ from penstock.wire.records_field import Part
 from penstock.wire.schema import ApiMessage
 
 if TYPE_CHECKING:
+    from penstock.broker.produce_memo import ProduceMemo
     from penstock.broker.router import Router
 
 log = logging.getLogger("penstock.broker.connection")
@@ -80,6 +81,7 @@ class Connection(asyncio.BufferedProtocol):
         self.listener = listener
         self.max_frame_bytes = max_frame_bytes
         self.context = RequestContext(self)
+        self.produce_memo: ProduceMemo | None = None
         self.client_software: tuple[str, str] | None = None
         self.peer = self.peer_ip = "?"
         self._buffer = bytearray(RECEIVE_BUFFER_BYTES)
@@ -244,6 +246,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._reading_paused and not self.at_work and not self._closed:
             self._reading_paused = False
             self._transport.resume_reading()
+
+    def answer_encoded(self, frame: bytearray) -> None:
+        """Takes a response that is encoded already."""
+        self.last_active = self._loop.time()
+        if self._send([frame]):
+            self.at_work = False
 
     def _respond(self, response: ApiMessage, version: int, correlation_id: int) -> None:
         parts = encode_response_frame(response, version, correlation_id)

@@ -18,6 +18,7 @@ class Partitions:
     def __init__(self) -> None:
         self.by_name: dict[str, HostedTopic] = {}
         self.by_id: dict[bytes, HostedTopic] = {}
+        self.generation = 0  # counts the changes of this table
 
     def __iter__(self) -> Iterator[Partition]:
         for topic in self.by_name.values():
@@ -33,6 +34,7 @@ class Partitions:
         return partition
 
     def add(self, partition: Partition) -> None:
+        self.generation += 1
         name = partition.topic_partition.topic
         hosted = self.by_name.get(name)
         if hosted is None:
@@ -41,6 +43,7 @@ class Partitions:
         hosted.partitions[partition.topic_partition.partition] = partition
 
     def remove_topic(self, name: str) -> list[Partition]:
+        self.generation += 1
         hosted = self.by_name.pop(name, None)
         if hosted is None:
             return []
