@@ -116,3 +116,23 @@ def test_consumer_waits_for_what_is_not_there_yet(client: Client, reader: Client
         for record in numbered_records(2):
             reader.produce(topic, [record])
         assert [each.record for each in waiting.result()] == numbered_records(2)
+
+
+@every_client("consume_partitions")
+def test_one_consumer_of_many_partitions(client: Client, reader: Client, topic: str) -> None:
+    """Most partitions are idle most of the time; what comes, to any of them, arrives once and in order."""
+    partitions, rounds = range(12), 5
+    reader.create_topic(topic, partitions=len(partitions), configs=KEEP_FOR_EVER)
+    records = [
+        Record(f"{turn}".encode(), None, (), BASE_TIMESTAMP + turn, (turn * 5 + each) % 12)
+        for turn in range(rounds)
+        for each in (0, 4, 7)
+    ]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.consume_partitions, topic, partitions, len(records))
+        for turn in range(rounds):
+            reader.produce(topic, records[turn * 3 : turn * 3 + 3])
+        consumed = [each.record for each in waiting.result()]
+    for partition in partitions:
+        expected = [record for record in records if record.partition == partition]
+        assert [record for record in consumed if record.partition == partition] == expected

@@ -118,3 +118,8 @@ def test_features(tool: Tool) -> None:
 def test_acls_without_an_authorizer(tool: Tool) -> None:
     said = tool("kafka-acls", "--list", code=1)
     assert "SecurityDisabledException: No Authorizer is configured" in said.stdout
+
+
+def test_list_of_client_metrics_configs(tool: Tool) -> None:
+    """Nobody made one; the answer is ListConfigResources'."""
+    assert tool("kafka-client-metrics", "--list").stdout.strip() == ""

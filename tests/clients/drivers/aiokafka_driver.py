@@ -101,12 +101,12 @@ class AiokafkaClient(Client):
         return _run(send)
 
     @asynccontextmanager
-    async def _assigned(self, partition: TopicPartition) -> AsyncIterator[AIOKafkaConsumer]:
+    async def _assigned(self, *partitions: TopicPartition) -> AsyncIterator[AIOKafkaConsumer]:
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.bootstrap, enable_auto_commit=False, auto_offset_reset="none"
         )
         async with consumer:
-            consumer.assign([partition])
+            consumer.assign(partitions)
             yield consumer
 
     @staticmethod
@@ -125,6 +125,16 @@ class AiokafkaClient(Client):
         async def read() -> list[Any]:
             async with self._assigned(assigned) as consumer:
                 consumer.seek(assigned, offset)
+                return await self._read(consumer, count)
+
+        return [self._consumed(record) for record in _run(read)]
+
+    def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
+        assigned = [TopicPartition(topic, partition) for partition in partitions]
+
+        async def read() -> list[Any]:
+            async with self._assigned(*assigned) as consumer:
+                await consumer.seek_to_beginning(*assigned)
                 return await self._read(consumer, count)
 
         return [self._consumed(record) for record in _run(read)]

@@ -158,6 +158,11 @@ class ConfluentClient(Client):
             consumer.assign([TopicPartition(topic, partition, offset)])
             return [self._consumed(message) for message in self._read(consumer, count)]
 
+    def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
+        with self._consumer() as consumer:
+            consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+            return [self._consumed(message) for message in self._read(consumer, count)]
+
     @staticmethod
     def _consumed(message: Any) -> Consumed:
         kind, timestamp = message.timestamp()

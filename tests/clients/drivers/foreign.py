@@ -119,6 +119,10 @@ class ForeignClient(Client):
         answer = self._ask("consume", topic=topic, partition=partition, offset=offset, count=count)
         return [Consumed.from_json(node) for node in answer["records"]]
 
+    def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
+        answer = self._ask("consume_partitions", topic=topic, assigned=list(partitions), count=count)
+        return [Consumed.from_json(node) for node in answer["records"]]
+
     def seek(self, topic: str, positions: Sequence[Position], count: int) -> list[list[int]]:
         wanted = [{"kind": position.kind, "at": position.at} for position in positions]
         visits: list[list[int]] = self._ask("seek", topic=topic, positions=wanted, count=count)["visits"]

@@ -117,6 +117,13 @@ class KafkaPythonClient(Client):
             consumer.seek(assigned, offset)
             return [self._consumed(record) for record in self._read(consumer, count)]
 
+    def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
+        assigned = [TopicPartition(topic, partition) for partition in partitions]
+        with self._consumer() as consumer:
+            consumer.assign(assigned)
+            consumer.seek_to_beginning(*assigned)
+            return [self._consumed(record) for record in self._read(consumer, count)]
+
     @staticmethod
     def _consumed(found: Any) -> Consumed:
         record = Record(found.value, found.key, tuple(found.headers), found.timestamp, found.partition)

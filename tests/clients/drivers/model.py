@@ -185,6 +185,10 @@ class Client:
     def consume(self, topic: str, count: int, *, partition: int = 0, offset: int = 0) -> list[Consumed]:
         self._lacks("consume")
 
+    def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
+        """One consumer, assigned all of the partitions, from their beginning."""
+        self._lacks("consume_partitions")
+
     def seek(self, topic: str, positions: Sequence[Position], count: int) -> list[list[int]]:
         """Moves one consumer to each position in turn and reads `count` records there: their offsets."""
         self._lacks("seek")

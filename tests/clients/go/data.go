@@ -151,7 +151,24 @@ func consume(ctx context.Context, req request) (object, error) {
 		return nil, err
 	}
 	defer client.Close()
-	records, err := read(ctx, client, req.Count)
+	return readAll(ctx, client, req.Count)
+}
+
+func consumePartitions(ctx context.Context, req request) (object, error) {
+	assigned := map[int32]kgo.Offset{}
+	for _, partition := range req.Assigned {
+		assigned[partition] = kgo.NewOffset().AtStart()
+	}
+	client, err := connect(req, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{req.Topic: assigned}))
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	return readAll(ctx, client, req.Count)
+}
+
+func readAll(ctx context.Context, client *kgo.Client, count int) (object, error) {
+	records, err := read(ctx, client, count)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type request struct {
 	Idempotent        bool               `json:"idempotent"`
 	AutoCreate        bool               `json:"auto_create"`
 	Offset            int64              `json:"offset"`
+	Assigned          []int32            `json:"assigned"`
 	Count             int                `json:"count"`
 	Positions         []position         `json:"positions"`
 	Timestamps        []int64            `json:"timestamps"`
@@ -67,6 +68,7 @@ type object map[string]any
 var operations = map[string]func(context.Context, request) (object, error){
 	"produce":                   produce,
 	"consume":                   consume,
+	"consume_partitions":        consumePartitions,
 	"seek":                      seek,
 	"offsets":                   offsets,
 	"partitions_of":             partitionsOf,

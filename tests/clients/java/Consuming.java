@@ -30,6 +30,19 @@ final class Consuming {
         }
     }
 
+    static JsonNode consumePartitions(JsonNode request) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        request.get("assigned").forEach(
+                number -> partitions.add(new TopicPartition(request.get("topic").asText(), number.asInt())));
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(settings(request))) {
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            ArrayNode records = Answer.JSON.createArrayNode();
+            read(consumer, request.get("count").asInt()).forEach(record -> records.add(node(record)));
+            return Answer.list("records", records);
+        }
+    }
+
     static JsonNode seek(JsonNode request) {
         TopicPartition partition = Answer.partition(request);
         ArrayNode visits = Answer.JSON.createArrayNode();

@@ -41,6 +41,8 @@ public final class Main {
                 return Producing.produce(request);
             case "consume":
                 return Consuming.consume(request);
+            case "consume_partitions":
+                return Consuming.consumePartitions(request);
             case "seek":
                 return Consuming.seek(request);
             case "offsets":
