@@ -15,6 +15,8 @@ from penstock.settings.broker import BrokerSettings
 
 log = logging.getLogger("penstock.broker")
 
+SWITCH_INTERVAL_SECONDS = 0.0005
+"""How long a thread that compacts may keep the event loop from running."""
 GENERATION_2_THRESHOLD = 1000
 """Full garbage collections are rare: what a request allocates is freed by its reference count."""
 
@@ -35,6 +37,7 @@ async def _serve(settings: BrokerSettings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     broker = Broker(settings)
     await broker.start()
     _calm_garbage_collection()

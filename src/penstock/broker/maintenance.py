@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import Doomed
+from penstock.broker.log_cleaning import LogCleaning
 from penstock.errors import StorageError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ IDLE_SWEEP_MS = 10_000
 class Maintenance:
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
+        self.cleaning = LogCleaning(broker)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -37,12 +39,14 @@ class Maintenance:
             (self.checkpoint_log_starts, settings.log_flush_start_offset_checkpoint_interval_ms),
             (self.checkpoint_high_watermarks, settings.replica_high_watermark_checkpoint_interval_ms),
             (self.apply_retention, settings.log_retention_check_interval_ms),
+            (self.cleaning.clean_all, settings.log_cleaner_backoff_ms),
             (self.expire_producers, settings.producer_id_expiration_check_interval_ms),
         ):
             first_ms = min(interval_ms, settings.log_initial_task_delay_ms)
             self._tasks.append(self.broker.loop.create_task(self._repeat(run, first_ms, interval_ms)))
 
     async def stop(self) -> None:
+        self.cleaning.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,82 @@
+"""Compaction, as the broker does it: the dirtiest log first, the work itself in a thread."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from penstock.broker.hosted_directory import Doomed
+from penstock.errors import StorageError
+from penstock.log.cleaner import CleaningCancelled, CleaningJob, apply_cleaning, measure, plan_cleaning
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+    from penstock.broker.partition import Partition
+
+log = logging.getLogger("penstock.broker.log_cleaning")
+
+BYTES_PER_KEY = 24
+"""What Kafka's map of keys takes for each; log.cleaner.dedupe.buffer.size is understood in these terms."""
+
+
+class LogCleaning:
+    def __init__(self, broker: "Broker") -> None:
+        self.broker = broker
+        self._job: CleaningJob | None = None
+
+    async def clean_all(self) -> None:
+        """Cleans until nothing is dirty enough any more."""
+        if not self.broker.settings.log_cleaner_enable:
+            return
+        tried: set[Partition] = set()
+        while (partition := self._dirtiest(tried)) is not None:
+            tried.add(partition)
+            await self._clean(partition)
+
+    def cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def _dirtiest(self, tried: "set[Partition]") -> "Partition | None":
+        now_ms = self.broker.clock.now_ms()
+        dirty = [
+            (measure(p.log, self._first_dirty(p), p.high_watermark, now_ms).ratio, p)
+            for p in self.broker.partitions
+            if "compact" in p.log.settings.cleanup_policy and not p.directory.offline and p not in tried
+        ]
+        return max(dirty, key=lambda found: found[0])[1] if dirty else None
+
+    def _first_dirty(self, partition: "Partition") -> int:
+        return partition.directory.cleaner_offsets.get(partition.topic_partition, 0)
+
+    async def _clean(self, partition: "Partition") -> None:
+        settings = self.broker.settings
+        now_ms = self.broker.clock.now_ms()
+        keys = settings.log_cleaner_dedupe_buffer_size * settings.log_cleaner_io_buffer_load_factor
+        try:
+            job = plan_cleaning(
+                partition.log,
+                first_dirty_offset=self._first_dirty(partition),
+                high_watermark=partition.high_watermark,
+                now_ms=now_ms,
+                max_keys=int(keys / BYTES_PER_KEY),
+            )
+            if job is None:
+                return
+            self._job = job
+            await asyncio.to_thread(job.run)
+            self._finish(partition, job, now_ms)
+        except CleaningCancelled:
+            return
+        except StorageError as error:
+            partition.directory.on_failure(error)
+        finally:
+            self._job = None
+
+    def _finish(self, partition: "Partition", job: CleaningJob, now_ms: int) -> None:
+        retired = apply_cleaning(partition.log, job)
+        if retired is None:
+            return
+        due_ms = now_ms + partition.log.settings.file_delete_delay_ms
+        partition.directory.doomed += [Doomed(path, due_ms) for path in retired]
+        partition.directory.checkpoint_cleaner(partition.topic_partition, job.next_dirty_offset)
+        log.info("compacted %s up to offset %d", partition.topic_partition, job.next_dirty_offset)
