@@ -44,7 +44,7 @@ def _find_in_segment(segment: Segment, timestamp: int, start_offset: int) -> Tim
 
 
 def find_newest_record(segments: Sequence[Segment]) -> TimestampedOffset | None:
-    """The first record that has the largest timestamp of all; with append time, the last of its batch."""
+    """The first record that has the largest timestamp of all."""
     holding = [segment for segment in segments if segment.size and segment.max_timestamp >= 0]
     if not holding:
         return None
@@ -54,8 +54,6 @@ def find_newest_record(segments: Sequence[Segment]) -> TimestampedOffset | None:
         return None
     _, header = next(scan_headers(segment.file, position, segment.size))
     batch = _read_batch(segment, position, header)
-    if batch.uses_log_append_time:
-        return TimestampedOffset(batch.last_offset, batch.max_timestamp, batch.leader_epoch)
     for record in iterate_records(batch):
         if record.timestamp == segment.max_timestamp:
             return _result(record, batch)
