@@ -49,9 +49,8 @@ class LeaderEpochCache:
             self.entries and self.latest_epoch >= epoch and self.entries[-1].start_offset <= start_offset
         ):
             return
-        self.entries = [e for e in self.entries if e.epoch < epoch and e.start_offset < start_offset]
-        self.entries.append(EpochEntry(epoch, start_offset))
-        self._write()
+        kept = [e for e in self.entries if e.epoch < epoch and e.start_offset < start_offset]
+        self._replace([*kept, EpochEntry(epoch, start_offset)])
 
     def end_offset_for(self, epoch: int) -> tuple[int, int]:
         """The largest known epoch up to `epoch` and where it ended; (-1, -1) if it is not known."""
@@ -84,14 +83,12 @@ class LeaderEpochCache:
         self._replace([])
 
     def _replace(self, entries: list[EpochEntry]) -> None:
+        """Written first: if that fails, nothing has changed."""
         if entries != self.entries:
+            lines = [f"{entry.epoch} {entry.start_offset}" for entry in entries]
+            self._fs.write_file(self.path, encode_lines(lines), sync=False)
             self.entries = entries
-            self._write()
-
-    def _write(self) -> None:
-        lines = [f"{entry.epoch} {entry.start_offset}" for entry in self.entries]
-        self._fs.write_file(self.path, encode_lines(lines), sync=False)
-        self._unsynced = True
+            self._unsynced = True
 
     def unsynced_files(self) -> list[File]:
         """The file, if it changed since the last flush."""

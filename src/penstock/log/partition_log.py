@@ -242,9 +242,9 @@ class PartitionLog:
         for batch in batches:
             batch.assign(next_offset, leader_epoch)
             next_offset += batch.last_offset_delta + 1
-        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
         if leader_epoch > self.epochs.latest_epoch:
             self.epochs.assign(leader_epoch, first_offset)
+        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
         append_time = first_batch.max_timestamp if first_batch.attributes & LOG_APPEND_TIME_FLAG else -1
         return AppendResult(first_offset, next_offset - 1, append_time, self.log_start_offset, False)
 
@@ -261,11 +261,11 @@ class PartitionLog:
                     f"{self.topic_partition}: {batch} can't follow offset {next_offset - 1}",
                 )
             next_offset = batch.next_offset
-        has_producers = any(batch.producer_id >= 0 for batch in batches)
-        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
         for batch in batches:
             if batch.leader_epoch > self.epochs.latest_epoch:
                 self.epochs.assign(batch.leader_epoch, batch.base_offset)
+        has_producers = any(batch.producer_id >= 0 for batch in batches)
+        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
         return AppendResult(batches[0].base_offset, next_offset - 1, -1, self.log_start_offset, False)
 
     def _check_producers(self, batches: list[Batch], origin: AppendOrigin) -> BatchMetadata | None:

@@ -70,6 +70,7 @@ class Loader:
             self._epochs.load()
         if not clean:
             self._recover(segments, snapshots, recovery_point, log_start_offset)
+        self._drop_failed_roll(segments)
         log_end_offset = segments[-1].read_next_offset() if segments else log_start_offset
         if segments and log_end_offset < log_start_offset:
             self._drop_all(segments, log_end_offset, log_start_offset)
@@ -95,6 +96,13 @@ class Loader:
         segment.size = self._fs.file_size(segment.path(names.LOG))
         segment.index_interval_bytes = self._index_interval_bytes
         return segment
+
+    def _drop_failed_roll(self, segments: list[Segment]) -> None:
+        """An empty segment that starts before the last one ends was made by a roll that failed."""
+        if len(segments) < 2 or segments[-1].size > 0:
+            return
+        if segments[-2].read_next_offset() > segments[-1].base_offset:
+            self._drop_segments(segments, len(segments) - 1)
 
     # Recovery
 

@@ -98,11 +98,22 @@ class Segment:
         cls, fs: FileSystem, directory: str, base_offset: int, *, now_ms: int, preallocate_bytes: int = 0
     ) -> "Segment":
         segment = cls(fs, directory, base_offset, 0, created_ms=now_ms)
-        segment.start_empty()
-        if preallocate_bytes:
-            segment.file.allocate(preallocate_bytes)
-            segment._is_preallocated = True
+        try:
+            segment.start_empty()
+            if preallocate_bytes:
+                segment.file.allocate(preallocate_bytes)
+                segment._is_preallocated = True
+        except StorageError:
+            segment._try_remove_files()
+            raise
         return segment
+
+    def _try_remove_files(self) -> None:
+        """A file that could not be made must not be taken for the end of the log; see also recovery."""
+        try:
+            self.remove_files()
+        except StorageError:
+            pass
 
     def start_empty(self) -> None:
         """Make the log file, or empty it."""
