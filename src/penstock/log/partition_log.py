@@ -188,17 +188,24 @@ class PartitionLog:
                 f"{self._path} belongs to topic id {self.topic_id}, not to {topic_id}",
             )
 
-    def close(self) -> None:
-        """Write out and sync everything, so that the next open finds a clean log."""
+    def prepare_close(self) -> FlushPlan:
+        """Write everything out. Once the plan has run (in any thread), `finish_close` ends it: a clean log."""
         self._active.finish()
         if self.log_end_offset > self.log_start_offset:
             self._snapshots.take(self.producer_state, self.log_end_offset)
-        self.flush()
-        for segment in self.segments:
-            segment.release_file()
+        return self.plan_flush()
+
+    def finish_close(self, plan: FlushPlan) -> None:
+        self.mark_flushed(plan)
+        self.close_after_failure()
+
+    def close(self) -> None:
+        plan = self.prepare_close()
+        plan.run()
+        self.finish_close(plan)
 
     def close_after_failure(self) -> None:
-        """Let go of the files, write nothing: the disk has failed."""
+        """Let go of the files, write nothing; also what is left to do when the disk has failed."""
         for segment in self.segments:
             segment.release_file()
 

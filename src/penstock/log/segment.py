@@ -443,8 +443,9 @@ class Segment:
         if self._has_torn_bytes or self._is_preallocated:
             self._drop_torn_bytes()
         if self._offset_index is not None:
+            entries = len(self.time_index)
             self.time_index.maybe_append(self.max_timestamp, self._max_timestamp_offset)
-            self._indexes_saved = False
+            self._indexes_saved &= len(self.time_index) == entries
         elif self.size == 0 and not self.fs.exists(self.path(names.OFFSET_INDEX)):
             self.reset_indexes()
 
