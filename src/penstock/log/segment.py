@@ -292,7 +292,7 @@ class Segment:
         """Take a batch that lies at `position` into the indexes."""
         last_offset = batch.base_offset + batch.last_offset_delta
         max_timestamp = self._max_timestamp if self._max_timestamp is not None else self.max_timestamp
-        if batch.max_timestamp > max_timestamp:
+        if batch.max_timestamp > max_timestamp and batch.record_count:  # compaction leaves empty batches
             self._max_timestamp = batch.max_timestamp
             self._max_timestamp_offset = last_offset
         if position == 0:
@@ -435,7 +435,7 @@ class Segment:
         start = self.offset_index.last_entry()[1]
         self.bytes_since_index_entry = self.size - start
         for _, batch in scan_headers(self.file, start, self.size):
-            if batch.max_timestamp > self._max_timestamp:
+            if batch.max_timestamp > self._max_timestamp and batch.record_count:
                 self._max_timestamp, self._max_timestamp_offset = batch.max_timestamp, batch.last_offset
 
     def finish(self) -> None:
