@@ -61,3 +61,8 @@ def broker() -> Iterator[InProcessBroker]:
 
 
 only_penstock = pytest.mark.skipif(PEER == "apache", reason="looks inside Penstock")
+
+
+@pytest.fixture
+def server_bootstrap(server: Server) -> str:
+    return server.bootstrap
