@@ -6,6 +6,7 @@ those in other directories serve on. The broker stops only when none is left at 
 
 import logging
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from penstock.broker.hosted_directory import HostedDirectory
@@ -18,6 +19,10 @@ from penstock.settings.topic import TopicSettings
 from penstock.types import TopicPartition
 
 log = logging.getLogger("penstock.broker.log_directories")
+
+
+CLOSING_THREADS = 16
+"""They wait for the disk, which is quicker when it has many syncs to do at once."""
 
 
 class OpenedLog(NamedTuple):
@@ -98,13 +103,8 @@ class LogDirectories:
 
     def close(self, partitions: Iterable[Partition]) -> None:
         """Writes everything out, so that the next start needs no recovery."""
-        for partition in partitions:
-            if partition.directory.offline:
-                continue
-            try:
-                partition.log.close()
-            except StorageError as error:
-                partition.directory.on_failure(error)
+        with ThreadPoolExecutor(CLOSING_THREADS) as threads:
+            list(threads.map(_close_log, partitions))
         for directory in self.online:
             directory.close_cleanly()
         self.release()
@@ -112,3 +112,12 @@ class LogDirectories:
     def release(self) -> None:
         for directory in self.directories:
             directory.release()
+
+
+def _close_log(partition: Partition) -> None:
+    if partition.directory.offline:
+        return
+    try:
+        partition.log.close()
+    except StorageError as error:
+        partition.directory.on_failure(error)

@@ -68,8 +68,6 @@ class Partition:
         """Takes the leadership for a new epoch; what the log holds beyond the high watermark stays."""
         self.replica_set = replica_set
         self.leader = LeaderState(self.broker_id, replica_set, self.leader.high_watermark)
-        if replica_set.leader_epoch > self.log.epochs.latest_epoch:
-            self.log.epochs.assign(replica_set.leader_epoch, self.log.log_end_offset)
         self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset)
 
     @property
@@ -165,6 +163,17 @@ class Partition:
             self.directory.on_failure(error)
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self.log.mark_flushed(plan)
+
+    # leader epochs
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """Where an epoch ended here: the epoch that is meant, and its end offset; -1 for both if unknown.
+
+        The log notes an epoch with its first record, so the current one may not be in it yet.
+        """
+        if epoch == self.replica_set.leader_epoch:
+            return epoch, self.log.log_end_offset
+        return self.log.epochs.end_offset_for(epoch)
 
     # deletion
 

@@ -186,7 +186,7 @@ class Fetch:
 
 def diverging_epoch(partition: Partition, fetch: FetchPartition) -> EpochEndOffset | None:
     """Where the reader's log leaves ours, if it does: its last epoch ended earlier here."""
-    epoch, end_offset = partition.log.epochs.end_offset_for(fetch.last_fetched_epoch)
+    epoch, end_offset = partition.end_offset_for_epoch(fetch.last_fetched_epoch)
     if epoch < 0:
         raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
     if epoch < fetch.last_fetched_epoch or end_offset < fetch.fetch_offset:

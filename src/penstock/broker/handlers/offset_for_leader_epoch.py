@@ -39,5 +39,5 @@ def _end_of(broker: "Broker", topic: str, wanted: OffsetForLeaderPartition) -> E
         partition.check_leader(wanted.current_leader_epoch)
     except ApiError as error:
         return EpochEndOffset(error.code, wanted.partition)
-    epoch, end_offset = partition.log.epochs.end_offset_for(wanted.leader_epoch)
+    epoch, end_offset = partition.end_offset_for_epoch(wanted.leader_epoch)
     return EpochEndOffset(partition=wanted.partition, leader_epoch=epoch, end_offset=end_offset)
