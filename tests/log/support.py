@@ -28,7 +28,7 @@ def open_log(fs: FileSystem, directory: str = DIRECTORY, **options: Any) -> Part
 
 
 def batch_of(
-    *values: bytes, timestamp: int = NOW, keys: Sequence[bytes | None] | None = None, **fields: Any
+    *values: bytes | None, timestamp: int = NOW, keys: Sequence[bytes | None] | None = None, **fields: Any
 ) -> Batch:
     keys = keys or [b"k"] * len(values)
     records = [
@@ -37,7 +37,9 @@ def batch_of(
     return build_batch(records, **fields)
 
 
-def append(log: PartitionLog, *values: bytes, leader_epoch: int = 0, now_ms: int = NOW, **fields: Any) -> int:
+def append(
+    log: PartitionLog, *values: bytes | None, leader_epoch: int = 0, now_ms: int = NOW, **fields: Any
+) -> int:
     """Append one batch; returns its first offset."""
     batch = batch_of(*values, **fields)
     return log.append_as_leader([batch], leader_epoch=leader_epoch, now_ms=now_ms).first_offset

@@ -113,11 +113,9 @@ class ProducerEntry:
     def find_duplicate(self, batch: Batch) -> BatchMetadata | None:
         if batch.producer_epoch != self.producer_epoch:
             return None
+        last_sequence = batch.last_sequence
         for metadata in self.batches:
-            if (
-                metadata.last_sequence == batch.last_sequence
-                and metadata.first_sequence == batch.base_sequence
-            ):
+            if metadata.last_sequence == last_sequence and metadata.first_sequence == batch.base_sequence:
                 return metadata
         return None
 
