@@ -49,6 +49,7 @@ class Broker:
         self.coordination = Coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
         self.cluster = Cluster(settings, self.clock, self.coordination)
         self.producer_ids = ProducerIds(self.cluster.claim_producer_ids)
+        self._knows_its_topics = False
 
     @property
     def settings(self) -> BrokerSettings:
@@ -83,6 +84,7 @@ class Broker:
         self.topics = Topics(self.cluster, self.configs)
         endpoints = await self.listeners.bind(settings)
         await self.cluster.join(endpoints, self)
+        self._knows_its_topics = True
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
@@ -125,6 +127,7 @@ class Broker:
                 topic_partition,
                 topic.topic_id,
                 self.configs.topic_settings(topic.name),
+                is_new=self._knows_its_topics,
                 now_ms=self.clock.now_ms(),
                 producer_expiration_ms=self.settings.producer_id_expiration_ms,
             )

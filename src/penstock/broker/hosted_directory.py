@@ -42,6 +42,7 @@ class HostedDirectory:
         self.high_watermarks: Offsets = {}
         self.cleaner_offsets: Offsets = {}
         self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._opened = False
         self._directory: LogDirectory
 
     # working or not
@@ -59,6 +60,7 @@ class HostedDirectory:
     def open(self) -> None:
         try:
             self._directory = LogDirectory.open(self.fs, self.path)
+            self._opened = True
             self.meta = self._directory.read_meta()
             self.stored = set(self._directory.partitions())
             self.doomed = [Doomed(path, 0) for path in self._directory.deleted_partitions()]
@@ -189,5 +191,7 @@ class HostedDirectory:
             self.on_failure(error)
 
     def release(self) -> None:
-        if self.failure is None:
+        """Gives the directory back, also one that failed: its lock must not outlive the broker."""
+        if self._opened:
+            self._opened = False
             self._directory.close()

@@ -44,6 +44,11 @@ class LogDirectories:
             reasons = "; ".join(str(directory.failure) for directory in self.directories)
             raise StorageError(f"log.dirs: none of the directories can be used: {reasons}")
 
+    def _refuse_if_any_offline(self) -> None:
+        offline = [directory.path for directory in self.directories if directory.offline]
+        if offline:
+            raise StorageError(f"it is in no directory that works, and may be in {', '.join(offline)}")
+
     @property
     def online(self) -> list[HostedDirectory]:
         return [directory for directory in self.directories if not directory.offline]
@@ -71,11 +76,20 @@ class LogDirectories:
         topic_id: bytes,
         settings: TopicSettings,
         *,
+        is_new: bool,
         now_ms: int,
         producer_expiration_ms: int,
     ) -> OpenedLog:
-        """Opens the partition's log where it lies, or makes one where there are the fewest."""
-        directory = self._directory_of(topic_partition) or self._emptiest()
+        """Opens the partition's log where it lies, or makes one where there are the fewest.
+
+        A partition that is not new and not found may lie in a directory that is offline: making it again
+        elsewhere would lose what it holds.
+        """
+        directory = self._directory_of(topic_partition)
+        if directory is None:
+            if not is_new:
+                self._refuse_if_any_offline()
+            directory = self._emptiest()
         try:
             opened = directory.open_log(topic_partition, topic_id, settings, now_ms, producer_expiration_ms)
         except StorageError as error:
