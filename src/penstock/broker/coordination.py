@@ -82,6 +82,7 @@ Operation = Create | Set | Delete
 class Coordination:
     def __init__(self, hosts: str, session_timeout_ms: int) -> None:
         self._loop = asyncio.get_running_loop()
+        self._hosts = hosts
         self._client = KazooClient(
             hosts=hosts,
             timeout=session_timeout_ms / 1000,
@@ -96,7 +97,7 @@ class Coordination:
             await asyncio.to_thread(self._client.start, timeout_ms / 1000)
         except KazooTimeoutError as error:
             raise CoordinationError(
-                f"zookeeper.connect: no answer within {timeout_ms} ms from {self._client.hosts}"
+                f"zookeeper.connect: no answer within {timeout_ms} ms from {self._hosts}"
             ) from error
 
     async def close(self) -> None:
