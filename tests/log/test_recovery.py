@@ -1,0 +1,105 @@
+"""What is found in a partition's directory after work that was interrupted."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.log.fs import RealFileSystem
+from penstock.log.partition_log import PartitionLog
+from tests.log.support import NOW, append, batch_of, open_log, topic, values
+
+FS = RealFileSystem()
+SMALL = topic(internal_segment_bytes=400, index_interval_bytes=100)
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> PartitionLog:
+    """A log of ten records, in several segments, closed."""
+    log = open_log(FS, str(tmp_path / "topic-0"), settings=SMALL)
+    for n in range(10):
+        append(log, b"%d" % n * 30, timestamp=NOW + n, producer_id=4, producer_epoch=0, base_sequence=n)
+    log.close()
+    return log
+
+
+def reopen(log: PartitionLog, **options: object) -> PartitionLog:
+    return open_log(FS, str(log.directory), settings=SMALL, **options)
+
+
+TEN = {n: b"%d" % n * 30 for n in range(10)}
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_leftovers_are_removed(closed: PartitionLog, clean: bool) -> None:
+    leftovers = [
+        "00000000000000000000.log.deleted",
+        "00000000000000000003.log.cleaned",
+        "00000000000000000003.index.cleaned",
+        "leader-epoch-checkpoint.tmp",
+        "00000000000000000777.index",
+        "00000000000000000777.timeindex",
+    ]
+    for name in leftovers:
+        (closed.directory / name).write_bytes(b"left over")
+    again = reopen(closed, clean=clean)
+    assert values(again) == TEN
+    assert not set(leftovers) & set(os.listdir(closed.directory))
+
+
+def test_a_finished_compaction_is_completed(closed: PartitionLog) -> None:
+    """All segments but the last were merged into one, which was not renamed yet."""
+    merged = b"".join(Path(segment.path(".log")).read_bytes() for segment in closed.segments[:-1])
+    (closed.directory / "00000000000000000000.log.swap").write_bytes(merged)
+    again = reopen(closed)
+    assert [segment.base_offset for segment in again.segments] == [0, closed.segments[-1].base_offset]
+    assert values(again) == TEN
+
+
+def test_a_swap_next_to_unfinished_files_is_undone(closed: PartitionLog) -> None:
+    (closed.directory / "00000000000000000000.log.swap").write_bytes(b"")
+    (closed.directory / "00000000000000000000.index.cleaned").write_bytes(b"")
+    again = reopen(closed)
+    assert values(again) == TEN
+    assert len(again.segments) == len(closed.segments)
+
+
+@pytest.mark.parametrize("cut", [1, 11, 12, 16, 17, 60, 61, 70])
+def test_a_tail_cut_anywhere_is_dropped(closed: PartitionLog, cut: int) -> None:
+    with open(closed.segments[-1].path(".log"), "ab") as file:
+        file.write(bytes(batch_of(b"never acknowledged").view)[:cut])
+    for clean in (True, False):
+        again = reopen(closed, clean=clean)
+        assert values(again) == TEN
+        assert append(again, b"next", producer_id=4, producer_epoch=0, base_sequence=10) == 10
+        assert values(again)[10] == b"next"
+        again.truncate_to(10)
+        again.close()
+
+
+def test_zeros_at_the_end_are_dropped(closed: PartitionLog) -> None:
+    with open(closed.segments[-1].path(".log"), "ab") as file:
+        file.write(bytes(5000))
+    assert values(reopen(closed, clean=False)) == TEN
+
+
+def test_a_damaged_snapshot_is_replaced_by_a_replay(closed: PartitionLog) -> None:
+    for path in closed.directory.glob("*.snapshot"):
+        path.write_bytes(b"\0" * 20)
+    again = reopen(closed)
+    assert again.producers()[0].last_sequence == 9
+
+
+def test_a_log_that_ends_before_its_start_begins_anew(closed: PartitionLog) -> None:
+    again = reopen(closed, log_start_offset=50)
+    assert (again.log_start_offset, again.log_end_offset) == (50, 50)
+    assert append(again, b"x") == 50
+
+
+def test_only_unflushed_segments_are_read(closed: PartitionLog) -> None:
+    """Damage below the recovery point is not looked for."""
+    with open(closed.segments[0].path(".log"), "r+b") as file:
+        file.seek(80)
+        file.write(b"\xff\xff")
+    assert reopen(closed, clean=False, recovery_point=10).log_end_offset == 10
+    assert reopen(closed, clean=False, recovery_point=0).log_end_offset == 0
