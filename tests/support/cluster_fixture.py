@@ -8,6 +8,7 @@ reference. A test that must tell them apart (there should be next to none) asks 
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from tests.support.apache_kafka import ApacheKafka, answers_metadata, require_ja
 from tests.support.processes import Process, free_port
 
 PEER = os.environ.get("PENSTOCK_TEST_PEER", "penstock")
-# The time indexes and snapshots that the tool suite reads are small; the rest is the default of both servers.
+# Named, so that they are known to the tests that rely on them; all else is the default of both servers.
 SERVER_SETTINGS = {"num.partitions": "1", "auto.create.topics.enable": "true"}
 START_TIMEOUT_SECONDS = 60.0
 SCRIPTS = Path(sys.executable).parent
@@ -51,8 +52,6 @@ def _overrides(settings: Mapping[str, str]) -> list[str]:
 
 
 def _accepts(port: int) -> bool:
-    import socket
-
     try:
         socket.create_connection(("127.0.0.1", port), 1.0).close()
     except OSError:

@@ -25,7 +25,6 @@ TOPIC_ALREADY_EXISTS = 36
 INVALID_PARTITIONS = 37
 INVALID_REPLICATION_FACTOR = 38
 INVALID_CONFIG = 40
-INVALID_REQUEST = 42
 INVALID_RECORD = 87
 
 
@@ -252,6 +251,7 @@ class Client:
 
 
 OPERATIONS = tuple(
-    name for name in vars(Client) if not name.startswith("_") and name not in ("operations", "close")
+    name
+    for name, member in vars(Client).items()
+    if callable(member) and not name.startswith("_") and name != "close"
 )
-OPERATIONS = tuple(name for name in OPERATIONS if callable(getattr(Client, name)))
