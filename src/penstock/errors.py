@@ -146,6 +146,7 @@ class ErrorCode(IntEnum):
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
 
+
 class PenstockError(Exception):
     """The root of all errors that Penstock raises."""
 

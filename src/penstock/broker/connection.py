@@ -265,7 +265,7 @@ class Connection(asyncio.BufferedProtocol):
         """Sends as much as the kernel takes; False if something is left for later."""
         if len(parts) == 1:
             out = parts[0]
-            assert isinstance(out, bytearray)
+            assert isinstance(out, (bytearray, memoryview)), out
             try:
                 sent = self._socket.send(out)
             except BlockingIOError:

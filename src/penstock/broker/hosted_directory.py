@@ -179,8 +179,9 @@ class HostedDirectory:
 
     # the end
 
-    def close_cleanly(self) -> None:
+    def close_cleanly(self, partitions: "Iterable[Partition]") -> None:
         """All logs are written out: says so to the next start."""
+        self.checkpoint_high_watermarks(partitions)
         self.checkpoint_recovery_points()
         self.checkpoint_log_starts()
         if self.offline:

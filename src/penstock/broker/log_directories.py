@@ -115,12 +115,12 @@ class LogDirectories:
 
     # the end
 
-    def close(self, partitions: Iterable[Partition]) -> None:
+    def close(self, partitions: list[Partition]) -> None:
         """Writes everything out, so that the next start needs no recovery."""
         with ThreadPoolExecutor(CLOSING_THREADS) as threads:
             list(threads.map(_close_log, partitions))
         for directory in self.online:
-            directory.close_cleanly()
+            directory.close_cleanly(partitions)
         self.release()
 
     def release(self) -> None:
@@ -129,9 +129,10 @@ class LogDirectories:
 
 
 def _close_log(partition: Partition) -> None:
-    if partition.directory.offline:
-        return
     try:
-        partition.log.close()
+        if not partition.directory.offline:
+            partition.log.close()
     except StorageError as error:
         partition.directory.on_failure(error)
+    if partition.directory.offline:
+        partition.log.close_after_failure()
