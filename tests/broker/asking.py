@@ -86,7 +86,7 @@ def has_leaders(client: WireClient, name: str, partitions: int) -> bool:
         topic.error_code == 0
         and len(topic.partitions) == partitions
         and all(partition.error_code == 0 for partition in topic.partitions)
-        and log_end_offset(client, name, partitions - 1) >= 0
+        and all(log_end_offset(client, name, index) >= 0 for index in range(partitions))
     )
 
 

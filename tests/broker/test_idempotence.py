@@ -12,6 +12,7 @@ from penstock.wire.messages.init_producer_id import InitProducerIdRequest
 from tests.broker.asking import batch_of, log_end_offset, new_topic, produce, values_in
 from tests.broker.conftest import only_penstock
 from tests.broker.platform import Platform
+from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
 LAST_SEQUENCE = 2**31 - 1
@@ -19,8 +20,14 @@ DAY_MS = 86_400_000
 
 
 def new_producer_id(client: WireClient) -> int:
+    """Asks again while the broker has none at hand yet."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
-    response = client.send(request, 5)
+
+    def answered() -> Any:
+        response = client.send(request, 5)
+        return None if response.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS else response
+
+    response = wait_for(answered)
     assert (response.error_code, response.producer_epoch) == (0, 0)
     producer_id: int = response.producer_id
     return producer_id
