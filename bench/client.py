@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_SECONDS = 900
 RECORDS_PER_TURN = 1_000  # that many records go to one partition before the next has its turn
+SMALL_VALUE_SIZES = range(80, 144)
 SETTLE_SECONDS = 2.0
 
 Job = dict[str, Any]
@@ -45,9 +46,15 @@ def raise_on_error(error: KafkaError | None, _message: Message) -> None:
         raise KafkaException(error)
 
 
-def produce_all(producer: Producer, topic: str, partitions: int, value: bytes, count: int) -> None:
-    for number in range(count):
-        partition = number // RECORDS_PER_TURN % partitions
+def produce_all(
+    producer: Producer, job: Job, values: list[bytes], records_per_turn: int = RECORDS_PER_TURN
+) -> float:
+    """Seconds until every record is acknowledged."""
+    started = time.perf_counter()
+    topic, partitions = job["topic"], job["partitions"]
+    for number in range(job["records"]):
+        partition = number // records_per_turn % partitions
+        value = values[number % len(values)]
         while True:
             try:
                 producer.produce(topic, value, partition=partition, on_delivery=raise_on_error)
@@ -56,6 +63,7 @@ def produce_all(producer: Producer, topic: str, partitions: int, value: bytes, c
                 producer.poll(0.1)
     if producer.flush(TIMEOUT_SECONDS):
         raise RuntimeError("not every record was acknowledged")
+    return time.perf_counter() - started
 
 
 def produce(job: Job) -> Job:
@@ -70,14 +78,11 @@ def produce(job: Job) -> Job:
             "queue.buffering.max.messages": 100_000,
         }
     )
-    started = time.perf_counter()
-    value = os.urandom(job["record_bytes"])
-    produce_all(producer, job["topic"], job["partitions"], value, job["records"])
-    return {"seconds": time.perf_counter() - started}
+    return {"seconds": produce_all(producer, job, [os.urandom(job["record_bytes"])])}
 
 
 def produce_one_by_one(job: Job) -> Job:
-    """One record in each request, a few requests in flight."""
+    """One record in each request, a few requests in flight; values differ, and so do most of their sizes."""
     producer = Producer(
         {
             "bootstrap.servers": job["bootstrap"],
@@ -88,9 +93,8 @@ def produce_one_by_one(job: Job) -> Job:
             "socket.nagle.disable": True,
         }
     )
-    started = time.perf_counter()
-    produce_all(producer, job["topic"], 1, os.urandom(job["record_bytes"]), job["records"])
-    return {"seconds": time.perf_counter() - started}
+    values = [os.urandom(size) for size in SMALL_VALUE_SIZES]
+    return {"seconds": produce_all(producer, job, values, records_per_turn=1)}
 
 
 def assigned_consumer(job: Job, offset: int) -> Consumer:

@@ -26,6 +26,12 @@ METRICS = (
     Metric("consume_zookeeper_cpu", "ZooKeeper CPU per GB consumed", "s"),
     Metric("small_requests_cpu", "broker CPU per 100,000 one-record requests", "s", CPU_SMALL_REQUEST),
     Metric("small_requests_seconds", "time per 100,000 one-record requests", "s"),
+    Metric(
+        "small_requests_spread_cpu",
+        "the same CPU, requests in turn to several partitions",
+        "s",
+        CPU_SMALL_REQUEST,
+    ),
     Metric("latency_p50", "produce to consume, p50", "ms"),
     Metric("latency_p99", "produce to consume, p99", "ms", TAIL_LATENCY),
     Metric("latency_p999", "produce to consume, p99.9", "ms"),

@@ -149,8 +149,10 @@ class Session:
     def consume(self, server: Server, topic: str, records: int) -> Load:
         return self._measure(server, "consume", topic=topic, partitions=PARTITIONS, records=records)
 
-    def small_requests(self, server: Server, topic: str, records: int) -> Load:
-        return self._measure(server, "produce_one_by_one", topic=topic, records=records, record_bytes=100)
+    def small_requests(self, server: Server, topic: str, records: int, partitions: int = 1) -> Load:
+        return self._measure(
+            server, "produce_one_by_one", topic=topic, records=records, partitions=partitions
+        )
 
     def latency(
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
