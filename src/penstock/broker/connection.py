@@ -23,13 +23,13 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
+from penstock.broker.produce_memo import ProduceMemos
 from penstock.errors import ProtocolError
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.records_field import Part
 from penstock.wire.schema import ApiMessage
 
 if TYPE_CHECKING:
-    from penstock.broker.produce_memo import ProduceMemo
     from penstock.broker.router import Router
 
 log = logging.getLogger("penstock.broker.connection")
@@ -81,7 +81,7 @@ class Connection(asyncio.BufferedProtocol):
         self.listener = listener
         self.max_frame_bytes = max_frame_bytes
         self.context = RequestContext(self)
-        self.produce_memo: ProduceMemo | None = None
+        self.produce_memos = ProduceMemos(router.broker.partitions)
         self.client_software: tuple[str, str] | None = None
         self.peer = self.peer_ip = "?"
         self._buffer = bytearray(RECEIVE_BUFFER_BYTES)

@@ -26,6 +26,7 @@ from penstock.wire.messages.produce import (
     TopicProduceResponse,
 )
 from penstock.wire.primitives import decode_unsigned_varint, encode_unsigned_varint
+from penstock.wire.records_field import size_of
 
 if TYPE_CHECKING:
     from penstock.broker.partitions import Partitions
@@ -34,6 +35,8 @@ CORRELATION_ID_END = 8
 NO_TAGS = b"\x00\x00\x00"
 """Behind the records: the empty tagged fields of the partition, the topic and the request."""
 NO_FLUSH = 2**63 - 1
+MAX_MEMOS = 256
+"""Per connection; a producer that writes to more partitions than that starts over."""
 
 _pack_correlation_id = Struct(">i").pack_into
 _OFFSETS = Struct(">qqq")
@@ -42,60 +45,24 @@ _PLACEHOLDERS = (0x1122334455667701, 0x1122334455667702, 0x1122334455667703)
 
 
 class ProduceMemo:
-    __slots__ = (
-        "acks",
-        "generation",
-        "head",
-        "offsets_at",
-        "partition",
-        "partitions",
-        "prefix",
-        "prefix_end",
-        "settings",
-        "template",
-        "version",
-    )
+    """One request that came, but for its correlation id and records."""
 
-    def __init__(
-        self,
-        partitions: "Partitions",
-        partition: Partition,
-        request: ProduceRequest,
-        version: int,
-        frame: memoryview,
-        prefix_end: int,
-        template: bytes,
-    ) -> None:
-        self.partitions = partitions
-        self.generation = partitions.generation
+    __slots__ = ("acks", "offsets_at", "partition", "settings", "template", "version")
+
+    def __init__(self, partition: Partition, acks: int, version: int, template: bytes) -> None:
         self.partition = partition
         self.settings = partition.log.settings
-        self.acks = request.acks
+        self.acks = acks
         self.version = version
-        self.head = bytes(frame[:4])
-        self.prefix = bytes(frame[CORRELATION_ID_END:prefix_end])
-        self.prefix_end = prefix_end
         self.template = template
         self.offsets_at = template.index(_OFFSETS.pack(*_PLACEHOLDERS))
 
-    def try_append(self, frame: memoryview, correlation_id: int, now_ms: int) -> bytearray | None:
-        """Appends and returns the response frame; None if the frame has to go the ordinary way."""
-        position = self.prefix_end
+    def append(self, records: memoryview, correlation_id: int, now_ms: int) -> bytearray | None:
         partition = self.partition
-        if (
-            frame[CORRELATION_ID_END:position] != self.prefix
-            or frame[:4] != self.head
-            or frame[-3:] != NO_TAGS
-            or self.generation != self.partitions.generation
-            or self.settings is not partition.log.settings
-        ):
-            return None
-        size, position = decode_unsigned_varint(frame, position)
-        end = position + size - 1
-        if end + len(NO_TAGS) != len(frame) or size <= 1:
+        if self.settings is not partition.log.settings:
             return None
         try:
-            result = partition.append(frame[position:end], self.version, self.acks, now_ms)
+            result = partition.append(records, self.version, self.acks, now_ms)
         except ApiError:
             return None
         out = bytearray(self.template)
@@ -106,29 +73,68 @@ class ProduceMemo:
         return out
 
 
-def maybe_remember(
-    partitions: "Partitions", request: ProduceRequest, version: int, frame: memoryview
-) -> ProduceMemo | None:
-    """A memo of a request that was just answered, if it is one that may well come again."""
-    if request.acks == 0 or version < ProduceRequest.FIRST_FLEXIBLE or len(request.topic_data) != 1:
-        return None
-    topic = request.topic_data[0]
-    if len(topic.partition_data) != 1 or frame[-3:] != NO_TAGS:
-        return None
-    partition = _find(partitions, topic, version)
-    records = topic.partition_data[0].records
-    if partition is None or not isinstance(records, memoryview):
-        return None
-    if partition.log.settings.flush_messages != NO_FLUSH:
-        return None
-    length = len(encode_unsigned_varint(len(records) + 1))
-    prefix_end = len(frame) - len(NO_TAGS) - len(records) - length
-    return ProduceMemo(partitions, partition, request, version, frame, prefix_end, _template(topic, version))
+class ProduceMemos:
+    """The memos of one connection, by the bytes before the records."""
 
+    __slots__ = ("_generation", "_head", "_memos", "_partitions", "_prefix_end")
 
-def _find(partitions: "Partitions", topic: TopicProduceData, version: int) -> Partition | None:
-    hosted = partitions.by_name.get(topic.name) if topic.name else partitions.by_id.get(topic.topic_id)
-    return None if hosted is None else hosted.partitions.get(topic.partition_data[0].index)
+    def __init__(self, partitions: "Partitions") -> None:
+        self._partitions = partitions
+        self._forget()
+
+    def _forget(self) -> None:
+        self._generation = self._partitions.generation
+        self._memos: dict[bytes, ProduceMemo] = {}
+        self._head = b""
+        self._prefix_end = 0
+
+    def try_append(self, frame: memoryview, correlation_id: int, now_ms: int) -> bytearray | None:
+        """Appends and returns the response frame; None if the frame has to go the ordinary way."""
+        position = self._prefix_end
+        memo = self._memos.get(bytes(frame[CORRELATION_ID_END:position]))
+        if memo is None or frame[:4] != self._head or frame[-3:] != NO_TAGS:
+            return None
+        if self._generation != self._partitions.generation:
+            return None
+        size, position = decode_unsigned_varint(frame, position)
+        end = position + size - 1
+        if end + len(NO_TAGS) != len(frame) or size <= 1:
+            return None
+        return memo.append(frame[position:end], correlation_id, now_ms)
+
+    def remember(self, request: ProduceRequest, version: int, frame: memoryview) -> None:
+        """Keeps a request that was just answered, if it is one that may well come again."""
+        partition = self._only_partition(request, version)
+        if partition is None or frame[-3:] != NO_TAGS:
+            return
+        if partition.log.settings.flush_messages != NO_FLUSH:
+            return
+        topic = request.topic_data[0]
+        size = size_of(topic.partition_data[0].records or b"")
+        prefix_end = len(frame) - len(NO_TAGS) - size - len(encode_unsigned_varint(size + 1))
+        if not self._fits(frame, prefix_end):
+            self._forget()
+            self._head, self._prefix_end = bytes(frame[:4]), prefix_end
+        memo = ProduceMemo(partition, request.acks, version, _template(topic, version))
+        self._memos[bytes(frame[CORRELATION_ID_END:prefix_end])] = memo
+
+    def _fits(self, frame: memoryview, prefix_end: int) -> bool:
+        return (
+            prefix_end == self._prefix_end
+            and frame[:4] == self._head
+            and self._generation == self._partitions.generation
+            and len(self._memos) < MAX_MEMOS
+        )
+
+    def _only_partition(self, request: ProduceRequest, version: int) -> Partition | None:
+        if request.acks == 0 or version < ProduceRequest.FIRST_FLEXIBLE or len(request.topic_data) != 1:
+            return None
+        topic = request.topic_data[0]
+        by_name, by_id = self._partitions.by_name, self._partitions.by_id
+        hosted = by_name.get(topic.name) if topic.name else by_id.get(topic.topic_id)
+        if hosted is None or len(topic.partition_data) != 1:
+            return None
+        return hosted.partitions.get(topic.partition_data[0].index)
 
 
 def _template(topic: TopicProduceData, version: int) -> bytes:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker.connection import Answer, Connection, RequestContext
-from penstock.broker.produce_memo import maybe_remember
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.codec import decode_message, is_flexible
@@ -116,12 +115,10 @@ class Router:
         """Decodes a request, runs its handler and hands the answer back to the connection."""
         key, version, correlation_id, client_id_size = decode_request_start(frame)
         if key == ProduceRequest.API_KEY:
-            memo = connection.produce_memo
-            if memo is not None:
-                out = memo.try_append(frame, correlation_id, self.broker.clock.now_ms())
-                if out is not None:
-                    connection.answer_encoded(out)
-                    return
+            out = connection.produce_memos.try_append(frame, correlation_id, self.broker.clock.now_ms())
+            if out is not None:
+                connection.answer_encoded(out)
+                return
         route = ROUTES.get((key, version))
         if route is None:
             route = self._find_route(connection, key, version, correlation_id)
@@ -142,7 +139,7 @@ class Router:
             raise ProtocolError("the request failed in the broker") from error
         connection.answer(answer, version, correlation_id)
         if isinstance(request, ProduceRequest) and answer is not None:
-            connection.produce_memo = maybe_remember(self.broker.partitions, request, version, frame)
+            connection.produce_memos.remember(request, version, frame)
 
     def _find_route(
         self, connection: Connection, key: int, version: int, correlation_id: int

@@ -245,6 +245,7 @@ class PartitionLog:
                     self.log_start_offset,
                     True,
                 )
+        self._check_fits(batches)
         first_offset = next_offset = self.log_end_offset
         for batch in batches:
             batch.assign(next_offset, leader_epoch)
@@ -271,9 +272,19 @@ class PartitionLog:
         for batch in batches:
             if batch.leader_epoch > self.epochs.latest_epoch:
                 self.epochs.assign(batch.leader_epoch, batch.base_offset)
+        self._check_fits(batches)
         has_producers = any(batch.producer_id >= 0 for batch in batches)
         self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
         return AppendResult(batches[0].base_offset, next_offset - 1, -1, self.log_start_offset, False)
+
+    def _check_fits(self, batches: list[Batch]) -> None:
+        """Refuses, before anything is changed, what no segment could hold."""
+        size = batches[0].size if len(batches) == 1 else sum(batch.size for batch in batches)
+        if size > self._segment_bytes:
+            raise ApiError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"{self.topic_partition}: {size} bytes exceed the segment size of {self._segment_bytes}",
+            )
 
     def _check_producers(self, batches: list[Batch], origin: AppendOrigin) -> BatchMetadata | None:
         if len(batches) == 1 and origin is AppendOrigin.CLIENT:
@@ -290,11 +301,6 @@ class PartitionLog:
         size = len(data)
         if segment.size and self._must_roll(segment, batches[-1], size, next_offset - 1, now_ms):
             segment = self.roll(now_ms)
-        if size > self._segment_bytes:
-            raise ApiError(
-                ErrorCode.RECORD_LIST_TOO_LARGE,
-                f"{self.topic_partition}: {size} bytes exceed the segment size of {self._segment_bytes}",
-            )
         segment.append(batches, data)
         self.log_end_offset = next_offset
         if has_producers:
