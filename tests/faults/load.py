@@ -1,0 +1,178 @@
+"""Producers that keep writing numbered records, whatever happens to the broker, and note what was acknowledged.
+
+One producer writes to every partition of one topic. The value of a record is its number within its partition,
+so that reading a partition shows at once what is missing, what came twice and what is out of place.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+from tests.support.processes import wait_for
+
+PATIENCE_SECONDS = 120.0
+MOST_IN_FLIGHT = 500
+RECORDS_PER_BURST = 50
+PAUSE_SECONDS = 0.005
+PADDING = b"." * 400
+"""So that segments fill up and are rolled while the load runs."""
+
+PATIENT_CLIENT = {
+    "message.timeout.ms": 300_000,
+    "socket.timeout.ms": 10_000,
+    "reconnect.backoff.ms": 20,
+    "reconnect.backoff.max.ms": 200,
+    "retry.backoff.ms": 20,
+    "linger.ms": 1,
+    "log_level": 0,
+}
+
+
+def encode_number(number: int) -> bytes:
+    return b"%d " % number + PADDING
+
+
+def decode_number(value: bytes) -> int:
+    return int(value.split(b" ", 1)[0])
+
+
+class Load:
+    """Runs on a thread of its own from `start` to `finish`."""
+
+    def __init__(self, bootstrap: str, topic: str, partitions: int, *, idempotent: bool) -> None:
+        self.topic = topic
+        self.partitions = partitions
+        self.idempotent = idempotent
+        self.acknowledged: list[list[int]] = [[] for _ in range(partitions)]
+        self.failures: list[str] = []
+        self._sent = [0] * partitions
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"load-{topic}")
+        settings: dict[str, Any] = {
+            **PATIENT_CLIENT,
+            "bootstrap.servers": bootstrap,
+            "acks": "all",
+            "enable.idempotence": idempotent,
+            "on_delivery": self._on_delivery,
+            "error_cb": self._on_error,
+        }
+        if not idempotent:
+            settings["max.in.flight.requests.per.connection"] = 1
+        self._producer = Producer(settings)
+
+    @property
+    def acknowledged_count(self) -> int:
+        return sum(map(len, self.acknowledged))
+
+    def wait_for_progress(self, count: int = 1) -> None:
+        """Until this many more records are acknowledged."""
+        target = self.acknowledged_count + count
+        wait_for(
+            lambda: self.acknowledged_count >= target or self.failures,
+            PATIENCE_SECONDS,
+            lambda: f"{target - self.acknowledged_count} more acknowledgements in {self.topic}",
+        )
+        assert not self.failures, self.failures[:3]
+
+    # sending
+
+    def _run(self) -> None:
+        """Sends in small bursts: many requests matter here, not many records."""
+        while not self._stopping.is_set():
+            if len(self._producer) < MOST_IN_FLIGHT:
+                for number in range(RECORDS_PER_BURST):
+                    self._send(number % self.partitions)
+            self._producer.poll(0)
+            self._stopping.wait(PAUSE_SECONDS)
+
+    def _send(self, partition: int) -> None:
+        number = self._sent[partition]
+        self._sent[partition] += 1
+        self._producer.produce(self.topic, encode_number(number), partition=partition)
+
+    def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.failures.append(f"{self.topic}: {error}")
+            return
+        partition, value = message.partition(), message.value()
+        assert partition is not None
+        assert value is not None
+        self.acknowledged[partition].append(decode_number(value))
+
+    def _on_error(self, error: KafkaError) -> None:
+        if error.fatal():
+            self.failures.append(f"{self.topic}: fatal: {error}")
+
+    # the end
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Stops sending and waits until everything sent is answered."""
+        self._stopping.set()
+        self._thread.join()
+        assert self._producer.flush(PATIENCE_SECONDS) == 0, "records without an answer"
+        assert not self.failures, self.failures[:3]
+
+    def __enter__(self) -> Load:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def check(self, bootstrap: str) -> None:
+        """Reads everything back and compares it with what was acknowledged."""
+        for partition in range(self.partitions):
+            stored = read_numbers(bootstrap, self.topic, partition)
+            check_partition(stored, self.acknowledged[partition], once=self.idempotent)
+
+
+def read_numbers(bootstrap: str, topic: str, partition: int) -> list[int]:
+    """The numbers in a partition, from its first offset to its last."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False, "log_level": 0}
+    )
+    try:
+        first, end = consumer.get_watermark_offsets(
+            TopicPartition(topic, partition), timeout=PATIENCE_SECONDS
+        )
+        consumer.assign([TopicPartition(topic, partition, first)])
+        return _read(consumer, first, end)
+    finally:
+        consumer.close()
+
+
+def _read(consumer: Consumer, offset: int, end: int) -> list[int]:
+    numbers: list[int] = []
+    while offset < end:
+        messages = consumer.consume(min(end - offset, 10_000), timeout=PATIENCE_SECONDS)
+        assert messages, f"no records from offset {offset} on, where {end} is the end"
+        for message in messages:
+            error, value = message.error(), message.value()
+            assert error is None, error
+            assert message.offset() == offset, f"offset {message.offset()} where {offset} comes next"
+            assert value is not None
+            numbers.append(decode_number(value))
+            offset += 1
+    return numbers
+
+
+def check_partition(stored: list[int], acknowledged: list[int], *, once: bool) -> None:
+    first_times = list(dict.fromkeys(stored))
+    missing = sorted(set(acknowledged) - set(stored))
+    assert not missing, f"{len(missing)} acknowledged records are lost: {missing[:10]}"
+    assert first_times == sorted(first_times), "records are out of order"
+    if once:
+        twice = [number for number, count in Counter(stored).items() if count > 1]
+        assert not twice, f"{len(twice)} records came twice: {twice[:10]}"
+        assert acknowledged == sorted(acknowledged), "acknowledgements are out of order"
