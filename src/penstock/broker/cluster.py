@@ -275,6 +275,20 @@ class Cluster:
         self.listener.on_topic_removed(topic)
         await self._remove_topic_nodes(topic.name)
 
+    async def reconcile(self, name: str) -> None:
+        """Brings what is known of a topic in line with ZooKeeper, after an answer of it was lost on the way."""
+        if name in await self.coordination.children(znodes.DELETE_TOPICS):
+            topic = self.image.topics.get(name)
+            if topic is not None:
+                self.image.remove_topic(name)
+                self.listener.on_topic_removed(topic)
+            await self._remove_topic_nodes(name)
+            return
+        try:
+            await self._load_topic(name)
+        except NoNode:
+            return
+
     def _first_states(self, assignment: Mapping[int, tuple[int, ...]]) -> dict[int, ReplicaSet]:
         live = list(self.image.brokers)
         return {i: decide.decide_first_leader(replicas, live) for i, replicas in assignment.items()}

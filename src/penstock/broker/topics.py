@@ -1,9 +1,13 @@
 """Creating, growing and deleting topics: the controller's decisions, checked and carried out.
 
 One change of a topic is at work at a time; a second creation of the same name finds the first one's result.
+
+When the way to ZooKeeper breaks in the middle of a change, nobody knows whether it was made. Then what ZooKeeper
+holds decides: it is read again before anything is answered.
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +19,9 @@ from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode
 from penstock.settings.broker import BrokerSettings
 
+log = logging.getLogger("penstock.broker.topics")
+
+RECONCILE_ATTEMPTS = 5
 DEFAULT = -1
 """Stands for the broker's default where a number of partitions or replicas is asked for."""
 
@@ -80,10 +87,16 @@ class Topics:
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
             try:
                 return await self.cluster.create_topic(name, assignment, configs)
-            except NodeExists as error:
-                raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.") from error
             except CoordinationError as error:
-                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                await self._reconcile(name)
+                found = self.image.topics.get(name)
+                if found is None:
+                    raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                if isinstance(error, NodeExists):
+                    raise ApiError(
+                        ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists."
+                    ) from error
+                return found
 
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults because a client asked for its metadata."""
@@ -101,7 +114,9 @@ class Topics:
             try:
                 await self.cluster.delete_topic(topic)
             except CoordinationError as error:
-                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                await self._reconcile(name)
+                if name in self.image.topics:
+                    raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
 
     async def grow(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool
@@ -110,8 +125,22 @@ class Topics:
         async with self._lock(name):
             topic = self._existing(name)
             added = self._assign_more(topic, count, assignments)
-            if not validate_only:
+            if validate_only:
+                return
+            try:
                 await self.cluster.create_partitions(topic, added)
+            except CoordinationError as error:
+                await self._reconcile(name)
+                if len(self._existing(name).partitions) != count:
+                    raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    async def _reconcile(self, name: str) -> None:
+        for _ in range(RECONCILE_ATTEMPTS):
+            try:
+                await self.cluster.reconcile(name)
+                return
+            except CoordinationError as error:
+                log.warning("topic %s is not in line with ZooKeeper yet: %s", name, error)
 
     def _existing(self, name: str) -> TopicImage:
         topic = self.image.topics.get(name)
