@@ -17,7 +17,7 @@ from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsReq
 from penstock.wire.messages.metadata import MetadataRequest
 from tests.broker.asking import batch_of, create_topic, fetch_one, metadata, new_topic, produced, values_in
 from tests.broker.platform import Platform
-from tests.broker.test_idempotence import Sender
+from tests.broker.test_idempotence import Sender, new_producer_id
 from tests.broker.test_topics import delete_topic, grow
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
@@ -157,6 +157,33 @@ def test_topics_are_changed_while_zookeeper_is_killed(
     platform.restart_broker(kill=True)
     with WireClient(platform.bootstrap) as client:
         assert partition_counts(client) == before, "a restart finds the same topics"
+
+
+def test_producer_ids_while_zookeeper_is_killed(
+    platform: Platform, rounds: int, chance: random.Random
+) -> None:
+    """They come from ZooKeeper in blocks: none is handed out twice, whatever becomes of an answer."""
+    ids: list[int] = []
+    stopping = threading.Event()
+
+    def ask() -> None:
+        with WireClient(platform.bootstrap) as client:
+            while not stopping.is_set():
+                ids.append(new_producer_id(client))
+
+    asking = threading.Thread(target=ask, name="producer-ids")
+    asking.start()
+    try:
+        for _ in range(rounds):
+            threading.Event().wait(chance.uniform(0, 0.3))
+            platform.zookeeper.kill()
+            platform.start_zookeeper()
+            count = len(ids)
+            wait_for(lambda count=count: len(ids) > count + 1000 or not asking.is_alive(), 60, "producer ids")
+    finally:
+        stopping.set()
+        asking.join()
+    assert len(ids) == len(set(ids)) > 1000 * rounds
 
 
 def test_an_expired_session_is_replaced(hasty: Platform, zookeeper: KazooClient) -> None:
