@@ -1,11 +1,14 @@
-"""Compaction, as the broker does it: the dirtiest log first, the work itself in a thread."""
+"""Compaction, as the broker does it: the dirtiest log first, the work itself in a thread.
+
+A log with records that can't be read is left as it is until the next start, as Kafka does; the others are cleaned on.
+"""
 
 import asyncio
 import logging
 from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import Doomed
-from penstock.errors import StorageError
+from penstock.errors import ApiError, StorageError
 from penstock.log.cleaner import CleaningCancelled, CleaningJob, apply_cleaning, measure, plan_cleaning
 
 if TYPE_CHECKING:
@@ -22,12 +25,13 @@ class LogCleaning:
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
         self._job: CleaningJob | None = None
+        self._uncleanable: set[Partition] = set()
 
     async def clean_all(self) -> None:
         """Cleans until nothing is dirty enough any more."""
         if not self.broker.settings.log_cleaner_enable:
             return
-        tried: set[Partition] = set()
+        tried = set(self._uncleanable)
         while (partition := self._dirtiest(tried)) is not None:
             tried.add(partition)
             await self._clean(partition)
@@ -69,6 +73,11 @@ class LogCleaning:
             return
         except StorageError as error:
             partition.directory.on_failure(error)
+        except ApiError as error:
+            self._uncleanable.add(partition)
+            log.error(
+                "partition %s can't be compacted and is left alone: %s", partition.topic_partition, error
+            )
         finally:
             self._job = None
 
