@@ -12,7 +12,7 @@ from penstock.errors import ApiError, ErrorCode, StorageError
 from penstock.log.append_result import AppendResult
 from penstock.log.file_slice import FileSlice
 from penstock.log.partition_log import PartitionLog
-from penstock.records.batch import decode_batches
+from penstock.records.batch import TRANSACTIONAL_FLAG, decode_batches
 from penstock.records.validation import prepare
 from penstock.replica.leader import LeaderState, ReplicaSet
 from penstock.types import TopicPartition
@@ -115,6 +115,8 @@ class Partition:
                 f"min.isr requirement of {settings.min_insync_replicas} for partition {self.topic_partition}",
             )
         batches = decode_batches(records, produce_version=produce_version)
+        if batches[0].attributes & TRANSACTIONAL_FLAG:  # there is no coordinator yet that would ever end it
+            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         batches = prepare(batches, settings, now_ms)
         try:
             result = self.log.append_as_leader(

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
-from penstock.records.batch import HEADER_SIZE, MAGIC_V2, TRANSACTIONAL_FLAG
 from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_TOPIC_ID = 13
-MAGIC, ATTRIBUTES_LOW_BYTE = 16, 22
 
 
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
@@ -86,8 +84,6 @@ class Produce:
         try:
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-            if _is_transactional(records):
-                raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             result = partition.append(records, self.version, self.acks, self.now_ms)
         except ApiError as error:
             return _refusal(data.index, error, partition)
@@ -97,12 +93,6 @@ class Produce:
         if partition.must_flush:
             self.unflushed.append((partition, response))
         return response
-
-
-def _is_transactional(records: memoryview) -> bool:
-    if len(records) < HEADER_SIZE or records[MAGIC] != MAGIC_V2:
-        return False
-    return bool(records[ATTRIBUTES_LOW_BYTE] & TRANSACTIONAL_FLAG)
 
 
 async def _flush_and_answer(
