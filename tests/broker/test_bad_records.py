@@ -11,6 +11,7 @@ from tests.broker.asking import (
     PRODUCE_BY_NAME,
     batch_of,
     log_end_offset,
+    new_topic,
     now_ms,
     produce,
     produce_request,
@@ -19,6 +20,8 @@ from tests.broker.asking import (
     values_in,
 )
 from tests.broker.conftest import Server
+from tests.broker.test_topics import delete_topic
+from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
 GOOD = batch_of(b"bread", timestamp=1_700_000_000_000)
@@ -78,6 +81,42 @@ def test_is_refused(client: WireClient, topic: str, records: bytes, code: ErrorC
     assert (ErrorCode(answer.error_code), answer.base_offset) == (code, -1)
     assert log_end_offset(client, topic) == 0
     assert produced(client, topic, GOOD) == 0, "the same connection goes on"
+    assert values_in(client, topic) == [b"bread"]
+
+
+@pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED.keys())
+def test_is_refused_after_good_ones(client: WireClient, topic: str, records: bytes, code: ErrorCode) -> None:
+    """A producer that repeats itself is not trusted for it."""
+    for offset in range(3):
+        assert produced(client, topic, GOOD) == offset
+    for _ in range(2):
+        answer = produce(client, topic, records)
+        assert (ErrorCode(answer.error_code), answer.base_offset) == (code, -1)
+    assert produced(client, topic, GOOD) == 3
+    assert values_in(client, topic) == [b"bread"] * 4
+
+
+@pytest.mark.parametrize("version", [3, 8, 9, 12])
+def test_the_same_request_in_other_hands(client: WireClient, other_client: WireClient, version: int) -> None:
+    """Topics, partitions, acks and connections take turns."""
+    topics = [unique_topic(client, 2), unique_topic(client, 2)]
+    for turn in range(3):
+        for topic in topics:
+            for partition in (0, 1):
+                for number, sender in enumerate((client, other_client)):
+                    answer = produce(sender, topic, GOOD, partition, acks=(1, -1)[turn % 2], version=version)
+                    assert (answer.error_code, answer.base_offset) == (0, 2 * turn + number)
+    for topic in topics:
+        assert [len(values_in(client, topic, index)) for index in (0, 1)] == [6, 6]
+
+
+def test_a_topic_that_goes_while_a_producer_repeats_itself(client: WireClient, topic: str) -> None:
+    for offset in range(3):
+        assert produced(client, topic, GOOD) == offset
+    assert delete_topic(client, topic) == ErrorCode.NONE
+    wait_for(lambda: produce(client, topic, GOOD).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    new_topic(client, topic)
+    assert produced(client, topic, GOOD) == 0
     assert values_in(client, topic) == [b"bread"]
 
 
