@@ -19,7 +19,6 @@ from penstock.settings.kinds import Kind, Password, parse, to_text
 OURS = {
     "listeners": "loopback unless told otherwise",
     "zookeeper.connect": "the embedded ZooKeeper's address",
-    "socket.send.buffer.bytes": "the kernel sizes buffers by the traffic it sees",
     "socket.receive.buffer.bytes": "the kernel sizes buffers by the traffic it sees",
 }
 

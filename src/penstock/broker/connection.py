@@ -8,9 +8,9 @@ belongs to its request until the request is answered.
 Order. One request of a connection is at work at a time, as in Kafka: while it waits (a parked fetch, a
 slow disk) later frames stay in the buffer, and a full buffer stops the reading. That is the backpressure.
 
-Sending. Responses are written with `sendmsg` on a duplicate of the socket, record bytes that lie in a file
-with `sendfile`; what the kernel does not take at once is sent when the socket is writable again, and until
-then no further request is begun.
+Sending. The answers to the frames of one read go out together, with `sendmsg` on a duplicate of the socket, and
+record bytes that lie in a file with `sendfile`; what the kernel does not take at once is sent when the socket is
+writable again, and until then no further request is begun.
 """
 
 import asyncio
@@ -91,6 +91,7 @@ class Connection(asyncio.BufferedProtocol):
         self._frame_end = 0  # of a large frame that is arriving; 0 if none is
         self.at_work = False
         self._reading_paused = False
+        self._blocked = False  # the socket takes no more for the moment
         self._closed = False
         self._unsent: collections.deque[Part] = collections.deque()
         self._region_sent = 0  # of the region at the head of what is unsent
@@ -114,9 +115,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        if self._unsent:
+        if self._blocked:
             self._loop.remove_writer(self._descriptor)
-            self._unsent.clear()
+        self._unsent.clear()
         self._socket.close()
         if self._parked is not None:
             self._parked.on_close()
@@ -131,7 +132,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, count: int) -> None:
         self._end += count
-        if not self.at_work:
+        self.last_active = self._loop.time()
+        if not (self.at_work or self._blocked):
             self._take_frames()
         elif self._end == len(self._buffer):
             self._pause_reading()
@@ -147,27 +149,34 @@ class Connection(asyncio.BufferedProtocol):
     # frames
 
     def _take_frames(self) -> None:
+        """Handles the frames that are there, then sends their answers together."""
         try:
-            while not self.at_work and not self._closed:
-                available = self._end - self._start
-                if available < 4:
-                    break
-                size = _frame_size(self._buffer, self._start)[0]
-                if not 0 <= size <= self.max_frame_bytes:
-                    raise ProtocolError(f"a frame of {size} bytes; at most {self.max_frame_bytes} are taken")
-                if available < size + 4:
-                    self._make_room(size + 4)
-                    return
-                begin = self._start + 4
-                self._start = begin + size
-                self._frame_end = 0
-                self.at_work = True
-                self.router.dispatch(self, self._view[begin : self._start])
-            if not self.at_work:
-                self._compact()
+            self._dispatch_frames()
         except ProtocolError as error:
             log.warning("closing the connection of %s: %s", self.peer, error)
+            self._flush()
             self.close()
+        if self._unsent:
+            self._flush_or_wait()
+
+    def _dispatch_frames(self) -> None:
+        while not (self.at_work or self._blocked or self._closed):
+            available = self._end - self._start
+            if available < 4:
+                break
+            size = _frame_size(self._buffer, self._start)[0]
+            if not 0 <= size <= self.max_frame_bytes:
+                raise ProtocolError(f"a frame of {size} bytes; at most {self.max_frame_bytes} are taken")
+            if available < size + 4:
+                self._make_room(size + 4)
+                return
+            begin = self._start + 4
+            self._start = begin + size
+            self._frame_end = 0
+            self.at_work = True
+            self.router.dispatch(self, self._view[begin : self._start])
+        if not (self.at_work or self._blocked):
+            self._compact()
 
     def _compact(self) -> None:
         """Moves the rest, which is less than a length prefix, to the front."""
@@ -238,57 +247,41 @@ class Connection(asyncio.BufferedProtocol):
             self.at_work = False
         else:
             self._respond(response, version, correlation_id)
-        if not self.at_work:
-            self._go_on()
+        self._go_on()  # which sends the answer, too
 
     def _go_on(self) -> None:
         self._take_frames()
-        if self._reading_paused and not self.at_work and not self._closed:
+        if self._reading_paused and not (self.at_work or self._blocked or self._closed):
             self._reading_paused = False
             self._transport.resume_reading()
 
     def answer_encoded(self, frame: bytearray) -> None:
-        """Takes a response that is encoded already."""
-        self.last_active = self._loop.time()
-        if self._send([frame]):
-            self.at_work = False
+        """Takes a response that is encoded already; it is sent when the frames at hand are done."""
+        self._unsent.append(frame)
+        self.at_work = False
 
     def _respond(self, response: ApiMessage, version: int, correlation_id: int) -> None:
         parts = encode_response_frame(response, version, correlation_id)
-        self.last_active = self._loop.time()
-        if self._send(parts):
-            self.at_work = False
+        self._unsent.extend(parts)
+        self.at_work = False
+        if len(parts) > 1:
+            self._flush_or_wait()
 
     # sending
 
-    def _send(self, parts: list[Part]) -> bool:
-        """Sends as much as the kernel takes; False if something is left for later."""
-        if len(parts) == 1:
-            out = parts[0]
-            assert isinstance(out, (bytearray, memoryview)), out
-            try:
-                sent = self._socket.send(out)
-            except BlockingIOError:
-                sent = 0
-            except OSError:
-                self.close()
-                return True
-            if sent == len(out):
-                return True
-            parts = [memoryview(out)[sent:]]
-        self._unsent.extend(parts)
-        if self._flush():
-            return True
-        self._loop.add_writer(self._descriptor, self._on_writable)
-        return False
+    def _flush_or_wait(self) -> None:
+        """Sends what the kernel takes; no further request is begun before the rest is gone."""
+        if not self._blocked and not self._flush():
+            self._blocked = True
+            self._loop.add_writer(self._descriptor, self._on_writable)
 
     def _on_writable(self) -> None:
         if self._closed or not self._flush():
             return
         self._loop.remove_writer(self._descriptor)
-        self.at_work = False
-        self.last_active = self._loop.time()
-        self._go_on()
+        self._blocked = False
+        if not self.at_work:
+            self._go_on()
 
     def _flush(self) -> bool:
         """True when all is sent, or the connection is gone."""
@@ -311,6 +304,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _send_bytes(self) -> None:
         unsent = self._unsent
+        if len(unsent) == 1:
+            self._send_last()
+            return
         pieces: list[bytes | bytearray | memoryview] = []
         while unsent and len(pieces) < MAX_PARTS_PER_CALL:
             part = unsent[0]
@@ -332,6 +328,15 @@ class Connection(asyncio.BufferedProtocol):
                 unsent.appendleft(memoryview(piece)[sent:])
                 return
             sent -= len(piece)
+
+    def _send_last(self) -> None:
+        part = self._unsent[0]
+        piece = part if isinstance(part, (bytes, bytearray, memoryview)) else part.read()
+        sent = self._socket.send(piece)
+        if sent == len(piece):
+            self._unsent.popleft()
+        else:
+            self._unsent[0] = memoryview(piece)[sent:]
 
     def _send_region(self) -> None:
         region = self._unsent[0]

@@ -103,7 +103,7 @@ class ServerSettings:
         104_857_600, "The largest request; a larger one closes its connection.", at_least(1), importance=HIGH
     )
     socket_send_buffer_bytes: int = integer(
-        -1, "The size of a socket's send buffer; -1 leaves it to the operating system.", importance=HIGH
+        102_400, "The size of a socket's send buffer; -1 leaves it to the operating system.", importance=HIGH
     )
     socket_receive_buffer_bytes: int = integer(
         -1,
