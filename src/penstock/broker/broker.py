@@ -98,7 +98,7 @@ class Broker:
         """Serves no more, writes everything out, and leaves the cluster."""
         await self.listeners.close()
         await self.maintenance.stop()
-        await asyncio.to_thread(self.directories.close, list(self.partitions))
+        await self.directories.close(list(self.partitions))
         await self.cluster.leave()
 
     @property

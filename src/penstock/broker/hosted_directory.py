@@ -1,5 +1,6 @@
 """One log directory in use: the partitions in it, what of them is checkpointed, and whether it still works."""
 
+import asyncio
 import logging
 import os.path
 import uuid
@@ -42,6 +43,7 @@ class HostedDirectory:
         self.high_watermarks: Offsets = {}
         self.cleaner_offsets: Offsets = {}
         self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._checkpointing = asyncio.Lock()
         self._opened = False
         self._directory: LogDirectory
 
@@ -145,45 +147,62 @@ class HostedDirectory:
 
     # checkpoints
 
-    def checkpoint_recovery_points(self) -> None:
-        offsets = {partition: log.recovery_point for partition, log in self._logs.items()}
-        self.recovery_points = self._write(LogDirectory.write_recovery_points, self.recovery_points, offsets)
+    async def checkpoint_recovery_points(self) -> None:
+        await self._checkpoint(
+            LogDirectory.write_recovery_points,
+            self.recovery_points,
+            lambda: {partition: log.recovery_point for partition, log in self._logs.items()},
+        )
 
-    def checkpoint_log_starts(self) -> None:
+    async def checkpoint_log_starts(self) -> None:
         """Only those that lie inside a segment; the others are seen from the files."""
-        offsets = {
-            partition: log.log_start_offset
-            for partition, log in self._logs.items()
-            if log.log_start_offset > log.segments[0].base_offset
-        }
-        self.log_starts = self._write(LogDirectory.write_log_start_offsets, self.log_starts, offsets)
+        await self._checkpoint(
+            LogDirectory.write_log_start_offsets,
+            self.log_starts,
+            lambda: {
+                partition: log.log_start_offset
+                for partition, log in self._logs.items()
+                if log.log_start_offset > log.segments[0].base_offset
+            },
+        )
 
-    def checkpoint_high_watermarks(self, partitions: "Iterable[Partition]") -> None:
-        offsets = {p.topic_partition: p.high_watermark for p in partitions if p.directory is self}
-        self.high_watermarks = self._write(LogDirectory.write_high_watermarks, self.high_watermarks, offsets)
+    async def checkpoint_high_watermarks(self, partitions: "Iterable[Partition]") -> None:
+        await self._checkpoint(
+            LogDirectory.write_high_watermarks,
+            self.high_watermarks,
+            lambda: {p.topic_partition: p.high_watermark for p in partitions if p.directory is self},
+        )
 
-    def checkpoint_cleaner(self, topic_partition: TopicPartition, first_dirty_offset: int) -> None:
-        offsets = {**self.cleaner_offsets, topic_partition: first_dirty_offset}
-        self.cleaner_offsets = self._write(LogDirectory.write_cleaner_offsets, self.cleaner_offsets, offsets)
+    async def checkpoint_cleaner(self, topic_partition: TopicPartition, first_dirty_offset: int) -> None:
+        await self._checkpoint(
+            LogDirectory.write_cleaner_offsets,
+            self.cleaner_offsets,
+            lambda: {**self.cleaner_offsets, topic_partition: first_dirty_offset},
+        )
 
-    def _write(self, write: Callable[[LogDirectory, Offsets], None], last: Offsets, now: Offsets) -> Offsets:
-        """Returns what the checkpoint holds."""
-        if now == last or self.offline:
-            return last
-        try:
-            write(self._directory, now)
-        except StorageError as error:
-            self.on_failure(error)
-            return last
-        return now
+    async def _checkpoint(
+        self, write: Callable[[LogDirectory, Offsets], None], last: Offsets, collect: Callable[[], Offsets]
+    ) -> None:
+        """Writes what changed since the last time, in a thread; one write at a time, so the newest is last."""
+        async with self._checkpointing:
+            now = collect()
+            if now == last or self.offline:
+                return
+            try:
+                await asyncio.to_thread(write, self._directory, now)
+            except StorageError as error:
+                self.on_failure(error)
+                return
+            last.clear()
+            last.update(now)
 
     # the end
 
-    def close_cleanly(self, partitions: "Iterable[Partition]") -> None:
+    async def close_cleanly(self, partitions: "Iterable[Partition]") -> None:
         """All logs are written out: says so to the next start."""
-        self.checkpoint_high_watermarks(partitions)
-        self.checkpoint_recovery_points()
-        self.checkpoint_log_starts()
+        await self.checkpoint_high_watermarks(partitions)
+        await self.checkpoint_recovery_points()
+        await self.checkpoint_log_starts()
         if self.offline:
             return
         try:

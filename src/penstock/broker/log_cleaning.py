@@ -68,7 +68,7 @@ class LogCleaning:
                 return
             self._job = job
             await asyncio.to_thread(job.run)
-            self._finish(partition, job, now_ms)
+            await self._finish(partition, job, now_ms)
         except CleaningCancelled:
             return
         except StorageError as error:
@@ -81,11 +81,11 @@ class LogCleaning:
         finally:
             self._job = None
 
-    def _finish(self, partition: "Partition", job: CleaningJob, now_ms: int) -> None:
+    async def _finish(self, partition: "Partition", job: CleaningJob, now_ms: int) -> None:
         retired = apply_cleaning(partition.log, job)
         if retired is None:
             return
         due_ms = now_ms + partition.log.settings.file_delete_delay_ms
         partition.directory.doomed += [Doomed(path, due_ms) for path in retired]
-        partition.directory.checkpoint_cleaner(partition.topic_partition, job.next_dirty_offset)
+        await partition.directory.checkpoint_cleaner(partition.topic_partition, job.next_dirty_offset)
         log.info("compacted %s up to offset %d", partition.topic_partition, job.next_dirty_offset)

@@ -4,6 +4,7 @@ A directory that can't be read or written goes offline as a whole: its partition
 those in other directories serve on. The broker stops only when none is left at the start.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -115,17 +116,21 @@ class LogDirectories:
 
     # the end
 
-    def close(self, partitions: list[Partition]) -> None:
+    async def close(self, partitions: list[Partition]) -> None:
         """Writes everything out, so that the next start needs no recovery."""
-        with ThreadPoolExecutor(CLOSING_THREADS) as threads:
-            list(threads.map(_close_log, partitions))
+        await asyncio.to_thread(_close_logs, partitions)
         for directory in self.online:
-            directory.close_cleanly(partitions)
+            await directory.close_cleanly(partitions)
         self.release()
 
     def release(self) -> None:
         for directory in self.directories:
             directory.release()
+
+
+def _close_logs(partitions: list[Partition]) -> None:
+    with ThreadPoolExecutor(CLOSING_THREADS) as threads:
+        list(threads.map(_close_log, partitions))
 
 
 def _close_log(partition: Partition) -> None:

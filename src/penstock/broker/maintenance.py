@@ -76,16 +76,16 @@ class Maintenance:
 
     async def checkpoint_recovery_points(self) -> None:
         for directory in self.broker.directories.online:
-            directory.checkpoint_recovery_points()
+            await directory.checkpoint_recovery_points()
 
     async def checkpoint_log_starts(self) -> None:
         for directory in self.broker.directories.online:
-            directory.checkpoint_log_starts()
+            await directory.checkpoint_log_starts()
 
     async def checkpoint_high_watermarks(self) -> None:
         partitions = self._online()
         for directory in self.broker.directories.online:
-            directory.checkpoint_high_watermarks(partitions)
+            await directory.checkpoint_high_watermarks(partitions)
 
     # retention
 

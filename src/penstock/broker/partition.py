@@ -179,7 +179,7 @@ class Partition:
 
     # deletion
 
-    def delete_records_before(self, offset: int) -> int:
+    async def delete_records_before(self, offset: int) -> int:
         """Hides the records below `offset` for good; returns the new log start offset."""
         if "delete" not in self.log.settings.cleanup_policy:
             raise ApiError(
@@ -189,5 +189,5 @@ class Partition:
         if not 0 <= offset <= self.high_watermark:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
         self.log.delete_records_before(offset)
-        self.directory.checkpoint_log_starts()
+        await self.directory.checkpoint_log_starts()
         return self.log.log_start_offset

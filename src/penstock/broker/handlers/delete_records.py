@@ -19,25 +19,29 @@ UP_TO_HIGH_WATERMARK = -1
 
 
 @handles(DeleteRecordsRequest, versions=(0, 2))
-def handle_delete_records(
+async def handle_delete_records(
     broker: "Broker", request: DeleteRecordsRequest, context: RequestContext
 ) -> DeleteRecordsResponse:
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(topic.name, [_delete(broker, topic.name, p) for p in topic.partitions])
+            DeleteRecordsTopicResult(
+                topic.name, [await _delete(broker, topic.name, p) for p in topic.partitions]
+            )
             for topic in request.topics
         ]
     )
 
 
-def _delete(broker: "Broker", topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+async def _delete(
+    broker: "Broker", topic: str, wanted: DeleteRecordsPartition
+) -> DeleteRecordsPartitionResult:
     try:
         partition = broker.partitions.find(topic, wanted.partition_index)
         partition.check_leader()
         offset = wanted.offset
         if offset == UP_TO_HIGH_WATERMARK:
             offset = partition.high_watermark
-        low_watermark = partition.delete_records_before(offset)
+        low_watermark = await partition.delete_records_before(offset)
     except ApiError as error:
         return DeleteRecordsPartitionResult(wanted.partition_index, -1, error.code)
     return DeleteRecordsPartitionResult(wanted.partition_index, low_watermark)
