@@ -17,6 +17,8 @@ log = logging.getLogger("penstock.broker")
 
 SWITCH_INTERVAL_SECONDS = 0.0005
 """How long a thread that compacts may keep the event loop from running."""
+YOUNG_THRESHOLD = 10_000
+"""A collection of that many young objects takes about a millisecond."""
 GENERATION_2_THRESHOLD = 1000
 """Full garbage collections are rare: what a request allocates is freed by its reference count."""
 
@@ -52,4 +54,4 @@ def _calm_garbage_collection() -> None:
     """Keeps what lives as long as the process out of every collection, and the tail of the latency short."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, GENERATION_2_THRESHOLD)
+    gc.set_threshold(YOUNG_THRESHOLD, 20, GENERATION_2_THRESHOLD)

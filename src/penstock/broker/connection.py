@@ -47,13 +47,16 @@ _frame_size = struct.Struct(">i").unpack_from
 
 
 class Parked:
-    """A request whose answer comes later: the handler keeps it and calls `respond` when there is one."""
+    """A request whose answer comes later: its handler derives from this, and calls `respond` in the end."""
 
-    __slots__ = ("on_close", "respond")
+    __slots__ = ("respond",)
 
-    def __init__(self, on_close: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self.respond: Callable[[ApiMessage], None] = _not_connected
-        self.on_close = on_close
+
+    def on_close(self) -> None:
+        """The connection is gone; nobody waits for the answer any more."""
+        raise NotImplementedError
 
 
 def _not_connected(response: ApiMessage) -> None:

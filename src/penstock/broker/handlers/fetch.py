@@ -50,10 +50,14 @@ def handle_fetch(broker: "Broker", request: FetchRequest, context: RequestContex
     return fetch.park()
 
 
-class Fetch:
-    """One fetch at work: reads what is there, and waits for more if that is not enough."""
+class Fetch(Parked):
+    """One fetch at work: reads what is there, and waits for more if that is not enough.
+
+    It must not be part of a reference cycle: garbage that only the collector finds makes pauses.
+    """
 
     def __init__(self, broker: "Broker", request: FetchRequest, plan: FetchPlan, version: int) -> None:
+        super().__init__()
         self.broker = broker
         self.plan = plan
         self.uses_topic_ids = version >= FIRST_VERSION_WITH_TOPIC_ID
@@ -64,7 +68,6 @@ class Fetch:
         self.replica_id = request.replica_state.replica_id if request.replica_state else request.replica_id
         self.read: list[tuple[Wanted, PartitionData]] = []
         self.waits_in: list[Partition] = []
-        self.parked = Parked(self.stop_waiting)
         self.timer: asyncio.TimerHandle | None = None
 
     def is_complete(self) -> bool:
@@ -161,7 +164,10 @@ class Fetch:
             partition.waiters.add(self)
             self.waits_in.append(partition)
         self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
-        return self.parked
+        return self
+
+    def on_close(self) -> None:
+        self.stop_waiting()
 
     def stop_waiting(self) -> None:
         for partition in self.waits_in:
@@ -181,7 +187,7 @@ class Fetch:
 
     def answer(self) -> None:
         self.stop_waiting()
-        self.parked.respond(self.response())
+        self.respond(self.response())
 
 
 def diverging_epoch(partition: Partition, fetch: FetchPartition) -> EpochEndOffset | None:
