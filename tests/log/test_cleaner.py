@@ -77,7 +77,7 @@ rows = st.lists(st.tuples(keys, st.none() | st.binary(max_size=30)), min_size=1,
     codec=st.sampled_from(list(Codec)),
     rounds=st.integers(1, 3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_left_is_the_last_value_of_each_key(batches: list[Rows], codec: Codec, rounds: int) -> None:
     log = open_log(new_fs(), settings=COMPACTED)
     expected: dict[bytes, tuple[int, bytes | None]] = {}

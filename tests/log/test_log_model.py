@@ -8,7 +8,7 @@ of what the list holds: all of it after a kill, at least what was flushed after 
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import ApiError, ErrorCode
@@ -149,7 +149,7 @@ class Story:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_log_is_a_list(seed: int) -> None:
     story = Story(seed)
     for _ in range(40):
@@ -172,7 +172,7 @@ def run_until_crash(story: Story, changes: int) -> int:
 
 
 @given(seed=st.integers(0, 2**32), changes=st.integers(0, 150))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 def test_a_kill_loses_nothing_acknowledged(seed: int, changes: int) -> None:
     story = Story(seed)
     acknowledged = run_until_crash(story, changes)
@@ -184,7 +184,7 @@ def test_a_kill_loses_nothing_acknowledged(seed: int, changes: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32), changes=st.integers(0, 150), again=st.integers(0, 60))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 def test_a_power_failure_loses_nothing_flushed(seed: int, changes: int, again: int) -> None:
     story = Story(seed)
     for budget in (changes, again):

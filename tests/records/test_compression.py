@@ -91,14 +91,14 @@ def test_a_gzip_bomb_stops_at_the_limit() -> None:
 
 @pytest.mark.parametrize("codec", COMPRESSING)
 @given(garbage=st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_garbage_is_an_api_error(codec: Codec, garbage: bytes) -> None:
     assert outcome_of(codec, garbage) in ALLOWED_OUTCOMES
 
 
 @pytest.mark.parametrize("codec", COMPRESSING)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damaged_data_is_an_api_error_or_some_bytes(codec: Codec, data: st.DataObject) -> None:
     damaged = bytearray(compress(codec, b"some records " * 500))
     for _ in range(data.draw(st.integers(1, 4))):

@@ -41,7 +41,7 @@ def as_records(batch: Any) -> list[Record]:
 
 
 @given(records=record_lists, codec=codecs, producer_id=st.integers(-1, 2**40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_we_build_others_read(records: list[Record], codec: Codec, producer_id: int) -> None:
     sequence = 0 if producer_id >= 0 else -1
     built = build_batch(
@@ -53,7 +53,7 @@ def test_what_we_build_others_read(records: list[Record], codec: Codec, producer
 
 
 @given(records=record_lists, codec=codecs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_others_build_we_read(records: list[Record], codec: Codec) -> None:
     for builder_class in (DefaultRecordBatchBuilder, AiokafkaBuilder):
         builder = builder_class(
