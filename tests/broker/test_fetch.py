@@ -90,6 +90,18 @@ def test_a_partition_that_is_not_there(client: WireClient, filled: str) -> None:
     assert data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+def test_a_partition_that_is_not_there_is_no_reason_to_answer_early(
+    client: WireClient, other_client: WireClient, filled: str
+) -> None:
+    asked = fetch_request(wanted(filled, 0, partition=9), wanted(filled, 4), max_wait_ms=A_WHILE_MS)
+    client.post(asked, FETCH_BY_NAME)
+    client.expect_silence()
+    produced(other_client, filled, batch_of(b"news"))
+    answers = client.receive(asked, FETCH_BY_NAME).responses
+    codes = sorted(partition.error_code for answer in answers for partition in answer.partitions)
+    assert codes == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+
+
 def test_an_error_does_not_hold_up_the_others(client: WireClient, filled: str) -> None:
     started = time.monotonic()
     other = unique_topic(client)

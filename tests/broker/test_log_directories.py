@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from penstock.controller.topics import NO_LEADER
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.describe_log_dirs import DescribeLogDirsRequest
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.asking import (
     batch_of,
     create_topic,
@@ -32,6 +34,11 @@ SMALL_DISK_BYTES = 8 << 20
 
 def partitions_in(log_dir: Path, topic: str) -> list[int]:
     return sorted(int(path.name.rpartition("-")[2]) for path in log_dir.glob(f"{topic}-[0-9]*"))
+
+
+def leader_of(client: WireClient, topic: str, index: int) -> int:
+    (found,) = client.send(MetadataRequest([MetadataRequestTopic(name=topic)]), 12).topics
+    return next(p.leader_id for p in found.partitions if p.partition_index == index)
 
 
 def test_partitions_are_spread_and_found_again(tmp_path: Path) -> None:
@@ -195,7 +202,10 @@ def test_a_directory_that_is_away_for_a_while(tmp_path: Path, caplog: pytest.Log
         assert f"partition foods-{on_b} can't be hosted" in caplog.text
         with WireClient(broker.bootstrap_servers) as client:
             assert values_in(client, "foods", on_a) == [b"%d" % on_a]
-            assert produce(client, "foods", batch_of(b"lost?"), on_b).error_code != 0
+            refused = produce(client, "foods", batch_of(b"lost?"), on_b)
+            assert refused.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+            assert leader_of(client, "foods", on_a) == broker.broker.broker_id
+            assert leader_of(client, "foods", on_b) == NO_LEADER
             new_topic(client, "drinks")
         broker.stop_broker()
         log_dirs[1].unlink()

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
@@ -28,6 +29,9 @@ log = logging.getLogger("penstock.broker")
 
 FETCH_SESSION_EVICTION_MS = 120_000
 """A fetch session that was used within this time keeps its place when all places are taken."""
+
+
+NO_PARTITIONS: frozenset[int] = frozenset()
 
 
 class Broker:
@@ -106,6 +110,13 @@ class Broker:
         """What clients connect to, by listener."""
         return self.cluster.endpoints
 
+    def offline_partitions(self, topic: str) -> AbstractSet[int]:
+        """Partitions that should be served here, but whose log directory is offline."""
+        hosted = self.partitions.by_name.get(topic)
+        if hosted is None or len(self.directories.online) == len(self.directories.directories):
+            return NO_PARTITIONS
+        return hosted.offline()
+
     # the cluster's news
 
     def on_topic(self, topic: TopicImage) -> None:
@@ -133,6 +144,7 @@ class Broker:
             )
         except (StorageError, ApiError) as error:
             log.error("partition %s can't be hosted: %s", topic_partition, error)
+            self.partitions.add_unavailable(topic_partition, topic.topic_id)
             return
         self.partitions.add(
             Partition(

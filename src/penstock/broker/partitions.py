@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from penstock.broker.partition import Partition
 from penstock.errors import ApiError, ErrorCode
+from penstock.types import TopicPartition
 
 
 @dataclass(slots=True)
@@ -12,6 +13,27 @@ class HostedTopic:
     name: str
     topic_id: bytes
     partitions: dict[int, Partition] = field(default_factory=dict)
+    unavailable: set[int] = field(default_factory=set)
+    """Partitions that belong here but could not be opened: their log directory is offline."""
+
+    def offline(self) -> set[int]:
+        """Partitions that can't be served for want of their log directory."""
+        failed = {index for index, partition in self.partitions.items() if partition.directory.offline}
+        return failed | self.unavailable
+
+
+def find_partition(
+    hosted: HostedTopic | None, index: int, unknown: ErrorCode = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+) -> Partition:
+    """The partition, or an ApiError that says why it is not there; `unknown` if the whole topic is not."""
+    if hosted is None:
+        raise ApiError(unknown, "This server does not host this topic-partition.")
+    partition = hosted.partitions.get(index)
+    if partition is not None:
+        return partition
+    if index in hosted.unavailable:
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
+    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
 
 
 class Partitions:
@@ -25,22 +47,21 @@ class Partitions:
             yield from topic.partitions.values()
 
     def find(self, topic: str, index: int) -> Partition:
-        hosted = self.by_name.get(topic)
-        partition = None if hosted is None else hosted.partitions.get(index)
-        if partition is None:
-            raise ApiError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-            )
-        return partition
+        return find_partition(self.by_name.get(topic), index)
 
     def add(self, partition: Partition) -> None:
+        topic, index = partition.topic_partition
+        self._hosted(topic, partition.topic_id).partitions[index] = partition
+
+    def add_unavailable(self, topic_partition: TopicPartition, topic_id: bytes) -> None:
+        self._hosted(topic_partition.topic, topic_id).unavailable.add(topic_partition.partition)
+
+    def _hosted(self, name: str, topic_id: bytes) -> HostedTopic:
         self.generation += 1
-        name = partition.topic_partition.topic
         hosted = self.by_name.get(name)
         if hosted is None:
-            hosted = self.by_name[name] = HostedTopic(name, partition.topic_id)
-            self.by_id[partition.topic_id] = hosted
-        hosted.partitions[partition.topic_partition.partition] = partition
+            hosted = self.by_name[name] = self.by_id[topic_id] = HostedTopic(name, topic_id)
+        return hosted
 
     def remove_topic(self, name: str) -> list[Partition]:
         self.generation += 1

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.connection import Parked
 from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPlan, Wanted
 from penstock.broker.partition import Partition
+from penstock.broker.partitions import find_partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.fetch import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 READ_COMMITTED = 1
+UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+"""A partition that is not there is no reason to answer before the others have something."""
 LARGEST_REASON = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH}
 
 
@@ -75,15 +78,17 @@ class Fetch(Parked):
         self.read = []
         left = self.max_bytes
         found = 0
-        failed = not self.plan.wanted
+        failed, known = False, 0
         for wanted in self.plan.wanted:
             data = self.read_partition(wanted, left, at_least_one=found == 0)
             size = data.records.size if data.records else 0  # type: ignore[union-attr]
             left -= size
             found += size
-            failed = failed or data.error_code != 0 or data.diverging_epoch is not None
+            if data.error_code not in UNKNOWN:
+                known += 1
+                failed = failed or data.error_code != 0 or data.diverging_epoch is not None
             self.read.append((wanted, data))
-        return failed or found >= self.min_bytes
+        return failed or known == 0 or found >= self.min_bytes
 
     def read_partition(self, wanted: Wanted, left: int, *, at_least_one: bool) -> PartitionData:
         fetch = wanted.fetch
@@ -112,15 +117,11 @@ class Fetch(Parked):
     def find(self, wanted: Wanted) -> Partition:
         partitions = self.broker.partitions
         if self.uses_topic_ids:
-            hosted = partitions.by_id.get(wanted.topic.topic_id)
-            if hosted is None:
-                raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
+            hosted, unknown = partitions.by_id.get(wanted.topic.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
         else:
             hosted = partitions.by_name.get(wanted.topic.name)
-        partition = None if hosted is None else hosted.partitions.get(wanted.fetch.partition)
-        if partition is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return partition
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return find_partition(hosted, wanted.fetch.partition, unknown)
 
     def fill(
         self, partition: Partition, fetch: FetchPartition, data: PartitionData, left: int, at_least_one: bool
@@ -159,10 +160,11 @@ class Fetch(Parked):
     # waiting
 
     def park(self) -> Parked:
-        for wanted in self.plan.wanted:
-            partition = self.find(wanted)
-            partition.waiters.add(self)
-            self.waits_in.append(partition)
+        for wanted, data in self.read:
+            if data.error_code == 0:
+                partition = self.find(wanted)
+                partition.waiters.add(self)
+                self.waits_in.append(partition)
         self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
         return self
 

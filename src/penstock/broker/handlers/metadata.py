@@ -66,7 +66,7 @@ def _answer(
     image = broker.image
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     if request.topics is None or (context.version == 0 and not request.topics):
-        topics = [_describe(topic, operations) for topic in image.topics.values()]
+        topics = [_describe(broker, topic, operations) for topic in image.topics.values()]
     else:
         topics = [_find(broker, wanted, operations, refused) for wanted in request.topics]
     return MetadataResponse(
@@ -96,10 +96,10 @@ def _find(
         topic = broker.image.topic_by_id(wanted.topic_id)
         if topic is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
-        return _describe(topic, operations)
+        return _describe(broker, topic, operations)
     topic = broker.image.topics.get(wanted.name)
     if topic is not None:
-        return _describe(topic, operations)
+        return _describe(broker, topic, operations)
     return MetadataResponseTopic(_why_not(wanted.name, refused), wanted.name)
 
 
@@ -111,12 +111,18 @@ def _why_not(name: str, refused: dict[str, ErrorCode]) -> ErrorCode:
     return refused.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _describe(topic: TopicImage, operations: int) -> MetadataResponseTopic:
+def _describe(broker: "Broker", topic: TopicImage, operations: int) -> MetadataResponseTopic:
+    offline = broker.offline_partitions(topic.name)
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
-        partitions=[_describe_partition(index, state) for index, state in topic.partitions.items()],
+        partitions=[
+            _describe_partition(index, state)
+            if index not in offline
+            else _describe_offline(index, state, broker.broker_id)
+            for index, state in topic.partitions.items()
+        ],
         topic_authorized_operations=operations,
     )
 
@@ -130,3 +136,12 @@ def _describe_partition(index: int, state: ReplicaSet) -> MetadataResponsePartit
         replica_nodes=state.replicas,
         isr_nodes=state.isr,
     )
+
+
+def _describe_offline(index: int, state: ReplicaSet, broker_id: int) -> MetadataResponsePartition:
+    """A partition whose log directory failed has no leader until the directory is back."""
+    described = _describe_partition(index, state)
+    if state.leader == broker_id:
+        described.error_code, described.leader_id = ErrorCode.LEADER_NOT_AVAILABLE, NO_LEADER
+    described.offline_replicas = [broker_id]
+    return described

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition
+from penstock.broker.partitions import HostedTopic, find_partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.validation import RecordError
@@ -63,25 +64,21 @@ class Produce:
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
-        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
-            hosted = self.broker.partitions.by_id.get(topic.topic_id)
-            if hosted is None:
-                unknown = ErrorCode.UNKNOWN_TOPIC_ID
+            hosted, unknown = self.broker.partitions.by_id.get(topic.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
         else:
             hosted = self.broker.partitions.by_name.get(topic.name)
-        responses = []
-        for data in topic.partition_data:
-            partition = None if hosted is None else hosted.partitions.get(data.index)
-            if partition is None:
-                responses.append(_refusal(data.index, ApiError(unknown)))
-            else:
-                responses.append(self.append(partition, data))
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        responses = [self.append(hosted, unknown, data) for data in topic.partition_data]
         return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
-    def append(self, partition: Partition, data: PartitionProduceData) -> PartitionProduceResponse:
+    def append(
+        self, hosted: HostedTopic | None, unknown: ErrorCode, data: PartitionProduceData
+    ) -> PartitionProduceResponse:
         records = data.records
+        partition = None
         try:
+            partition = find_partition(hosted, data.index, unknown)
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
             result = partition.append(records, self.version, self.acks, self.now_ms)
