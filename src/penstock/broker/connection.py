@@ -9,8 +9,9 @@ Order. One request of a connection is at work at a time, as in Kafka: while it w
 slow disk) later frames stay in the buffer, and a full buffer stops the reading. That is the backpressure.
 
 Sending. The answers to the frames of one read go out together, with `sendmsg` on a duplicate of the socket, and
-record bytes that lie in a file with `sendfile`; what the kernel does not take at once is sent when the socket is
-writable again, and until then no further request is begun.
+record bytes that lie in a file with `sendfile`, after a thread has fetched them from the disk if they are not in
+memory. What the kernel does not take at once is sent when the socket is writable again, and until then no further
+request is begun.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, cast
 from penstock.broker.produce_memo import ProduceMemos
 from penstock.errors import ProtocolError
 from penstock.wire.frames import encode_response_frame
-from penstock.wire.records_field import Part
+from penstock.wire.records_field import FileRegion, Part
 from penstock.wire.schema import ApiMessage
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ class Connection(asyncio.BufferedProtocol):
         self._frame_end = 0  # of a large frame that is arriving; 0 if none is
         self.at_work = False
         self._reading_paused = False
-        self._blocked = False  # the socket takes no more for the moment
+        self._blocked = False  # the socket takes no more for the moment, or the disk is awaited
+        self._writer_added = False
+        self._cold: FileRegion | None = None  # what has to come from the disk first
         self._closed = False
         self._unsent: collections.deque[Part] = collections.deque()
         self._region_sent = 0  # of the region at the head of what is unsent
@@ -118,8 +121,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        if self._blocked:
-            self._loop.remove_writer(self._descriptor)
+        self._remove_writer()
         self._unsent.clear()
         self._socket.close()
         if self._parked is not None:
@@ -276,15 +278,40 @@ class Connection(asyncio.BufferedProtocol):
         """Sends what the kernel takes; no further request is begun before the rest is gone."""
         if not self._blocked and not self._flush():
             self._blocked = True
-            self._loop.add_writer(self._descriptor, self._on_writable)
+            self._wait()
 
-    def _on_writable(self) -> None:
-        if self._closed or not self._flush():
+    def _wait(self) -> None:
+        """Waits for what holds up the sending: the client, or the disk."""
+        if self._cold is None:
+            if not self._writer_added:
+                self._writer_added = True
+                self._loop.add_writer(self._descriptor, self._send_more)
+        else:
+            self._remove_writer()
+            self._loop.run_in_executor(None, self._cold.warm).add_done_callback(self._on_warm)
+
+    def _on_warm(self, warmed: "asyncio.Future[None]") -> None:
+        self._cold = None
+        if warmed.exception() is not None:
+            log.error("reading for %s failed: %s", self.peer, warmed.exception())
+            self.close()
+        self._send_more()
+
+    def _send_more(self) -> None:
+        if self._closed:
             return
-        self._loop.remove_writer(self._descriptor)
+        if not self._flush():
+            self._wait()
+            return
+        self._remove_writer()
         self._blocked = False
         if not self.at_work:
             self._go_on()
+
+    def _remove_writer(self) -> None:
+        if self._writer_added:
+            self._writer_added = False
+            self._loop.remove_writer(self._descriptor)
 
     def _flush(self) -> bool:
         """True when all is sent, or the connection is gone."""
@@ -294,8 +321,11 @@ class Connection(asyncio.BufferedProtocol):
                 first = unsent[0]
                 if isinstance(first, (bytes, bytearray, memoryview)) or first.size < SENDFILE_FROM_BYTES:
                     self._send_bytes()
-                else:
+                elif self._region_sent or first.is_cached():
                     self._send_region()
+                else:
+                    self._cold = first
+                    return False
         except BlockingIOError:
             return False
         except OSError as error:

@@ -16,3 +16,9 @@ class FileSlice:
 
     def read(self) -> bytes:
         return self.file.pread(self.size, self.position)
+
+    def is_cached(self) -> bool:
+        return self.file.is_cached(self.size, self.position)
+
+    def warm(self) -> None:
+        self.file.warm(self.size, self.position)

@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol
 from penstock.errors import StorageError
 
 Bytes = bytes | bytearray | memoryview
+WARM_CHUNK_BYTES = 1024 * 1024
 
 
 class File(Protocol):
@@ -27,6 +28,14 @@ class File(Protocol):
 
     def pread(self, size: int, position: int) -> bytes:
         """Up to `size` bytes; less only at the end of the file."""
+        ...
+
+    def is_cached(self, size: int, position: int) -> bool:
+        """Whether reading these bytes will hardly wait for the disk, judged by the first and the last of them."""
+        ...
+
+    def warm(self, size: int, position: int) -> None:
+        """Read the bytes into the page cache; blocks on the disk."""
         ...
 
     def size(self) -> int: ...
@@ -111,6 +120,21 @@ class RealFile:
             return data
         except OSError as error:
             _fail("read", self.path, error)
+
+    def is_cached(self, size: int, position: int) -> bool:
+        probe = bytearray(1)
+        try:
+            for place in (position, position + size - 1):
+                os.preadv(self._descriptor, [probe], place, os.RWF_NOWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # the file system can't tell; one that fails will say so when it is read
+        return True
+
+    def warm(self, size: int, position: int) -> None:
+        for start in range(position, position + size, WARM_CHUNK_BYTES):
+            self.pread(min(WARM_CHUNK_BYTES, position + size - start), start)
 
     def size(self) -> int:
         try:

@@ -87,6 +87,12 @@ class MemoryFile:
         assert not self.is_closed, f"{self.path} is closed"
         return bytes(self._inode.data[position : position + size])
 
+    def is_cached(self, size: int, position: int) -> bool:
+        return True
+
+    def warm(self, size: int, position: int) -> None:
+        """It is in memory already."""
+
     def size(self) -> int:
         return len(self._inode.data)
 

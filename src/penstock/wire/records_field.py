@@ -21,6 +21,14 @@ class FileRegion(Protocol):
 
     def read(self) -> bytes: ...
 
+    def is_cached(self) -> bool:
+        """Whether the bytes can be sent without waiting for the disk."""
+        ...
+
+    def warm(self) -> None:
+        """Fetches the bytes from the disk; blocks."""
+        ...
+
 
 Records: TypeAlias = bytes | bytearray | memoryview | FileRegion
 """Decoding yields a memoryview into the frame; encoding takes any of these."""
