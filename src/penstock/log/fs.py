@@ -31,7 +31,7 @@ class File(Protocol):
         ...
 
     def is_cached(self, size: int, position: int) -> bool:
-        """Whether reading these bytes will hardly wait for the disk, judged by the first and the last of them."""
+        """Whether reading these bytes will hardly wait for the disk, judged by the last of them."""
         ...
 
     def warm(self, size: int, position: int) -> None:
@@ -122,10 +122,8 @@ class RealFile:
             _fail("read", self.path, error)
 
     def is_cached(self, size: int, position: int) -> bool:
-        probe = bytearray(1)
         try:
-            for place in (position, position + size - 1):
-                os.preadv(self._descriptor, [probe], place, os.RWF_NOWAIT)
+            os.preadv(self._descriptor, [bytearray(1)], position + size - 1, os.RWF_NOWAIT)
         except BlockingIOError:
             return False
         except OSError:
