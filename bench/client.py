@@ -82,14 +82,14 @@ def produce(job: Job) -> Job:
 
 
 def produce_one_by_one(job: Job) -> Job:
-    """One record in each request, a few requests in flight; values differ, and so do most of their sizes."""
+    """One record in each request; values differ, and so do most of their sizes."""
     producer = Producer(
         {
             "bootstrap.servers": job["bootstrap"],
             "acks": 1,
             "batch.num.messages": 1,
             "linger.ms": 0,
-            "max.in.flight": 5,
+            "max.in.flight": job["max_in_flight"],
             "socket.nagle.disable": True,
         }
     )

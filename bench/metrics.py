@@ -32,6 +32,7 @@ METRICS = (
         "s",
         CPU_SMALL_REQUEST,
     ),
+    Metric("small_requests_few_cpu", "the same CPU, at most five requests in flight", "s", CPU_SMALL_REQUEST),
     Metric("latency_p50", "produce to consume, p50", "ms"),
     Metric("latency_p99", "produce to consume, p99", "ms", TAIL_LATENCY),
     Metric("latency_p999", "produce to consume, p99.9", "ms"),

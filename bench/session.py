@@ -23,6 +23,10 @@ IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
 
 
+CLIENTS_MAX_IN_FLIGHT = 1_000_000
+"""What librdkafka does unless told otherwise."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     rounds: int
@@ -149,10 +153,16 @@ class Session:
     def consume(self, server: Server, topic: str, records: int) -> Load:
         return self._measure(server, "consume", topic=topic, partitions=PARTITIONS, records=records)
 
-    def small_requests(self, server: Server, topic: str, records: int, partitions: int = 1) -> Load:
-        return self._measure(
-            server, "produce_one_by_one", topic=topic, records=records, partitions=partitions
-        )
+    def small_requests(
+        self,
+        server: Server,
+        topic: str,
+        records: int,
+        partitions: int = 1,
+        max_in_flight: int = CLIENTS_MAX_IN_FLIGHT,
+    ) -> Load:
+        job = {"topic": topic, "records": records, "partitions": partitions}
+        return self._measure(server, "produce_one_by_one", max_in_flight=max_in_flight, **job)
 
     def latency(
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
