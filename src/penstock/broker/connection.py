@@ -338,7 +338,7 @@ class Connection(asyncio.BufferedProtocol):
     def _send_bytes(self) -> None:
         unsent = self._unsent
         if len(unsent) == 1:
-            self._send_last()
+            self._send_first(0)
             return
         pieces: list[bytes | bytearray | memoryview] = []
         while unsent and len(pieces) < MAX_PARTS_PER_CALL:
@@ -362,10 +362,10 @@ class Connection(asyncio.BufferedProtocol):
                 return
             sent -= len(piece)
 
-    def _send_last(self) -> None:
+    def _send_first(self, flags: int) -> None:
         part = self._unsent[0]
         piece = part if isinstance(part, (bytes, bytearray, memoryview)) else part.read()
-        sent = self._socket.send(piece)
+        sent = self._socket.send(piece, flags)
         if sent == len(piece):
             self._unsent.popleft()
         else:

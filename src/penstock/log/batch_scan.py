@@ -37,8 +37,8 @@ def scan_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
         position += batch.size
 
 
-def find_batch(file: File, position: int, end: int, offset: int) -> int | None:
-    """The position of the first whole batch, from `position` on, that ends at or after `offset`."""
+def find_batch(file: File, position: int, end: int, offset: int) -> tuple[int, int] | None:
+    """Position and size of the first whole batch, from `position` on, that ends at or after `offset`."""
     chunk, chunk_start = b"", position
     while end - position >= HEADER_SIZE:
         at = position - chunk_start
@@ -52,7 +52,7 @@ def find_batch(file: File, position: int, end: int, offset: int) -> int | None:
             raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no batch of format v2 at {position}")
         size = length + PREFIX_SIZE
         if base_offset + last_offset_delta >= offset:
-            return position if size <= end - position else None
+            return (position, size) if size <= end - position else None
         position += size
     return None
 

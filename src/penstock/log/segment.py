@@ -21,7 +21,7 @@ from penstock.log.file_slice import FileSlice
 from penstock.log.fs import Bytes, File, FileSystem
 from penstock.log.index import MAX_RELATIVE_OFFSET, TIME_ENTRY_SIZE, OffsetIndex, TimeIndex
 from penstock.log.transaction_index import TransactionIndex
-from penstock.records.batch import NO_TIMESTAMP, PREFIX_SIZE, Batch
+from penstock.records.batch import NO_TIMESTAMP, Batch
 
 TAIL_BATCHES = 128
 DEFAULT_INDEX_INTERVAL_BYTES = 4096
@@ -342,27 +342,33 @@ class Segment:
 
     def position_of(self, offset: int) -> int | None:
         """Where the first batch that ends at or after `offset` starts."""
-        if self._tail_positions and offset >= self._tail_start:
-            number = bisect_left(self._tail_last_offsets, offset)
-            return self._tail_positions[number] if number < len(self._tail_positions) else None
-        return find_batch(self.file, self.offset_index.lookup(offset), self.size, offset)
+        found = self._find(offset)
+        return None if found is None else found[0]
+
+    def _find(self, offset: int) -> tuple[int, int] | None:
+        """Position and size of the first batch that ends at or after `offset`."""
+        positions = self._tail_positions
+        if not positions or offset < self._tail_start:
+            return find_batch(self.file, self.offset_index.lookup(offset), self.size, offset)
+        number = bisect_left(self._tail_last_offsets, offset)
+        if number == len(positions):
+            return None
+        position = positions[number]
+        end = positions[number + 1] if number + 1 < len(positions) else self.size
+        return position, end - position
 
     def read(self, offset: int, max_bytes: int, *, end_position: int, at_least_one: bool) -> FileSlice | None:
         """Bytes from the batch that holds `offset` on; None if there is none before `end_position`."""
-        position = self.position_of(offset)
-        if position is None or position >= end_position:
+        found = self._find(offset)
+        if found is None or found[0] >= end_position:
             return None
+        position, first = found
         size = end_position - position
         if size > max_bytes:
-            first = self._batch_size_at(position)
             if first > max_bytes and not at_least_one:
                 return FileSlice(self.file, position, 0, offset)
             size = max(first, max_bytes)
         return FileSlice(self.file, position, size, offset)
-
-    def _batch_size_at(self, position: int) -> int:
-        prefix = self.file.pread(PREFIX_SIZE, position)
-        return int.from_bytes(prefix[8:], "big", signed=True) + PREFIX_SIZE
 
     def read_next_offset(self) -> int:
         """The offset after the last one in the segment, found on disk."""
