@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import resource
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,9 @@ def main(arguments: list[str]) -> int:
     names = [options.peer_only] if options.peer_only else list(SERVERS)
     if "kafka" in names and (reason := java_available()):
         sys.exit(f"bench: {reason}; --peer-only penstock measures without Apache Kafka")
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit("bench: ended")
+    )  # by way of `finally`, so servers end too
     raise_open_file_limit()
     sizes = chosen_sizes(options)
     session = Session(names, sizes)
