@@ -20,9 +20,6 @@ from penstock.types import TopicPartition
 if TYPE_CHECKING:
     from penstock.broker.hosted_directory import HostedDirectory
 
-CONSUMER_REPLICA_ID = -1
-DEBUGGING_REPLICA_ID = -2
-
 
 class Waiter(Protocol):
     """A request that is parked until something changes in one of its partitions."""
@@ -69,10 +66,6 @@ class Partition:
         self.replica_set = replica_set
         self.leader = LeaderState(self.broker_id, replica_set, self.leader.high_watermark)
         self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset)
-
-    @property
-    def is_leader(self) -> bool:
-        return self.replica_set.leader == self.broker_id
 
     @property
     def high_watermark(self) -> int:

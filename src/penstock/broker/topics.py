@@ -110,7 +110,7 @@ class Topics:
         if not self.settings.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         async with self._lock(name):
-            topic = self._existing(name)
+            topic = self.existing(name)
             try:
                 await self.cluster.delete_topic(topic)
             except CoordinationError as error:
@@ -123,7 +123,7 @@ class Topics:
     ) -> None:
         """Adds partitions up to `count`."""
         async with self._lock(name):
-            topic = self._existing(name)
+            topic = self.existing(name)
             added = self._assign_more(topic, count, assignments)
             if validate_only:
                 return
@@ -131,7 +131,7 @@ class Topics:
                 await self.cluster.create_partitions(topic, added)
             except CoordinationError as error:
                 await self._reconcile(name)
-                if len(self._existing(name).partitions) != count:
+                if len(self.existing(name).partitions) != count:
                     raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
 
     async def _reconcile(self, name: str) -> None:
@@ -142,7 +142,8 @@ class Topics:
             except CoordinationError as error:
                 log.warning("topic %s is not in line with ZooKeeper yet: %s", name, error)
 
-    def _existing(self, name: str) -> TopicImage:
+    def existing(self, name: str) -> TopicImage:
+        """The topic; ApiError if there is none of that name."""
         topic = self.image.topics.get(name)
         if topic is None:
             raise ApiError(

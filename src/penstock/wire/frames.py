@@ -6,7 +6,6 @@ client does not know yet what the broker can do.
 """
 
 import struct
-from typing import NamedTuple
 
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
@@ -21,17 +20,8 @@ _encode_response_header = struct.Struct(">ii").pack_into
 _SIZE = struct.Struct(">i")
 
 
-class RequestStart(NamedTuple):
-    """The part of a request header that is the same in all its versions."""
-
-    api_key: int
-    api_version: int
-    correlation_id: int
-    client_id_size: int
-
-
 def decode_request_start(frame: memoryview) -> tuple[int, int, int, int]:
-    """A `RequestStart`, as a plain tuple since it is made for every request."""
+    """What all versions of the header begin with: API key, version, correlation id, size of the client id."""
     try:
         return _decode_fixed(frame)
     except struct.error as error:

@@ -7,8 +7,9 @@ Not done: the resource types for loggers, client metrics and groups.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from penstock.broker.coordination import CoordinationError
 from penstock.broker.router import RequestContext, handles
@@ -26,24 +27,22 @@ TOPIC, BROKER = 2, 4
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
+AnyResource = alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource
+AnyAnswer = (
+    alter_configs.AlterConfigsResourceResponse | incremental_alter_configs.AlterConfigsResourceResponse
+)
+AnswerT = TypeVar("AnswerT", bound=AnyAnswer)
+
+
 @handles(alter_configs.AlterConfigsRequest, versions=(0, 2))
 async def handle_alter_configs(
     broker: "Broker", request: alter_configs.AlterConfigsRequest, context: RequestContext
 ) -> alter_configs.AlterConfigsResponse:
     responses = []
     for resource in request.resources:
-        response = alter_configs.AlterConfigsResourceResponse(
-            resource_type=resource.resource_type, resource_name=resource.resource_name, error_message=None
-        )
-        try:
-            _check_once(resource, request.resources)
-            configs = _replacement(resource.configs)
-            await _apply(
-                broker, resource.resource_type, resource.resource_name, configs, request.validate_only
-            )
-        except ApiError as error:
-            response.error_code, response.error_message = error.code, error.message
-        responses.append(response)
+        change = _Change(broker, resource, request.resources, request.validate_only)
+        answer = alter_configs.AlterConfigsResourceResponse()
+        responses.append(await change.make(partial(_replacement, resource.configs), answer))
     return alter_configs.AlterConfigsResponse(responses=responses)
 
 
@@ -55,22 +54,29 @@ async def handle_incremental_alter_configs(
 ) -> incremental_alter_configs.IncrementalAlterConfigsResponse:
     responses = []
     for resource in request.resources:
-        response = incremental_alter_configs.AlterConfigsResourceResponse(
-            resource_type=resource.resource_type, resource_name=resource.resource_name, error_message=None
-        )
-        try:
-            _check_once(resource, request.resources)
-            configs = _changed(broker, resource)
-            await _apply(
-                broker, resource.resource_type, resource.resource_name, configs, request.validate_only
-            )
-        except ApiError as error:
-            response.error_code, response.error_message = error.code, error.message
-        responses.append(response)
+        change = _Change(broker, resource, request.resources, request.validate_only)
+        answer = incremental_alter_configs.AlterConfigsResourceResponse()
+        responses.append(await change.make(partial(_changed, broker, resource), answer))
     return incremental_alter_configs.IncrementalAlterConfigsResponse(responses=responses)
 
 
-AnyResource = alter_configs.AlterConfigsResource | incremental_alter_configs.AlterConfigsResource
+class _Change(NamedTuple):
+    """What both requests do with one resource, once it is known what is to be set."""
+
+    broker: "Broker"
+    resource: AnyResource
+    resources: Sequence[AnyResource]
+    validate_only: bool
+
+    async def make(self, decide: Callable[[], dict[str, str]], answer: AnswerT) -> AnswerT:
+        kind, name = self.resource.resource_type, self.resource.resource_name
+        answer.resource_type, answer.resource_name = kind, name
+        try:
+            _check_once(self.resource, self.resources)
+            await _apply(self.broker, kind, name, decide(), self.validate_only)
+        except ApiError as error:
+            answer.error_code, answer.error_message = error.code, error.message
+        return answer
 
 
 def _check_once(resource: AnyResource, resources: Sequence[AnyResource]) -> None:
@@ -99,15 +105,15 @@ def _required(name: str, value: str | None) -> str:
 def _changed(broker: "Broker", resource: incremental_alter_configs.AlterConfigsResource) -> dict[str, str]:
     configs = dict(_current(broker, resource.resource_type, resource.resource_name))
     for change in resource.configs:
-        match change.config_operation:
-            case 0:
-                configs[change.name] = _required(change.name, change.value)
-            case 1:
-                configs.pop(change.name, None)
-            case 2 | 3:
-                configs[change.name] = _changed_list(broker, resource, change, configs)
-            case unknown:
-                raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown operation {unknown} for {change.name}")
+        operation = change.config_operation
+        if operation == SET:
+            configs[change.name] = _required(change.name, change.value)
+        elif operation == DELETE:
+            configs.pop(change.name, None)
+        elif operation in (APPEND, SUBTRACT):
+            configs[change.name] = _changed_list(broker, resource, change, configs)
+        else:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown operation {operation} for {change.name}")
     return configs
 
 
@@ -141,10 +147,7 @@ def _changed_list(
 
 def _current(broker: "Broker", resource_type: int, name: str) -> dict[str, str]:
     if resource_type == TOPIC:
-        if name not in broker.image.topics:
-            raise ApiError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-            )
+        broker.topics.existing(name)
         return broker.image.topic_configs.get(name, {})
     if resource_type == BROKER:
         broker.configs.check_broker_name(name)

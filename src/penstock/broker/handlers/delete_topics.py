@@ -35,11 +35,7 @@ async def _delete(broker: "Broker", wanted: DeleteTopicState) -> DeletableTopicR
             if topic is None:
                 raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, "This server does not host this topic ID.")
         else:
-            topic = broker.image.topics.get(wanted.name)
-            if topic is None:
-                raise ApiError(
-                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-                )
+            topic = broker.topics.existing(wanted.name)
         result.name, result.topic_id = topic.name, topic.topic_id
         await broker.topics.delete(topic.name)
     except ApiError as error:

@@ -55,10 +55,7 @@ def _describe(
 def _entries(broker: "Broker", resource_type: int, name: str) -> Sequence[ConfigEntry]:
     if resource_type == TOPIC:
         check_topic_name(name)
-        if name not in broker.image.topics:
-            raise ApiError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-            )
+        broker.topics.existing(name)
         return broker.configs.describe_topic(name)
     if resource_type == BROKER:
         return broker.configs.describe_broker(name)
