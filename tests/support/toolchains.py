@@ -100,28 +100,31 @@ def _go_missing() -> str | None:
     return f"go on PATH is {said.strip()}, franz-go needs {needed[1]} or newer"
 
 
-@functools.cache
-def franz_go_command() -> tuple[str, ...]:
+def go_program(name: str, source: Path) -> tuple[str, ...]:
+    """The command that runs the Go program whose module stands in `source`."""
     if reason := _go_missing():
         unavailable(reason)
-    source = SOURCES / "go"
 
     def build(target: Path) -> None:
         _run(["go", "build", "-o", str(target / "franz"), "."], source)
 
     sources = [*source.glob("*.go"), source / "go.mod", source / "go.sum"]
-    return (str(_built("franz-go", sources, build) / "franz"),)
+    return (str(_built(name, sources, build) / "franz"),)
+
+
+@functools.cache
+def franz_go_command() -> tuple[str, ...]:
+    return go_program("franz-go", SOURCES / "go")
 
 
 # --- Node
 
 
-@functools.cache
-def kafkajs_command() -> tuple[str, ...]:
+def node_program(name: str, source: Path) -> tuple[str, ...]:
+    """The command that runs `main.js` in `source`, with the packages that its package.json names."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             unavailable(f"no {program} on PATH to run kafkajs with")
-    source = SOURCES / "node"
     sources = [*source.glob("*.js"), source / "package.json"]
 
     def build(target: Path) -> None:
@@ -129,7 +132,12 @@ def kafkajs_command() -> tuple[str, ...]:
             shutil.copy(file, target)
         _run(["npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"], target)
 
-    return ("node", str(_built("node", sources, build) / "main.js"))
+    return ("node", str(_built(name, sources, build) / "main.js"))
+
+
+@functools.cache
+def kafkajs_command() -> tuple[str, ...]:
+    return node_program("node", SOURCES / "node")
 
 
 # --- Java
@@ -145,17 +153,24 @@ def _compiler() -> tuple[str, ...] | None:
     return ("java", "-m", "jdk.compiler/com.sun.tools.javac.Main") if "jdk.compiler@" in said else None
 
 
-@functools.cache
-def java_command() -> tuple[str, ...]:
+def java_program(
+    name: str, source: Path, main_class: str = "Main", jvm_flags: tuple[str, ...] = JVM_FLAGS
+) -> tuple[str, ...]:
+    """The command that runs a class among those in `source`, with Kafka's libraries."""
     apache_kafka.require_java()
     libraries = apache_kafka.classpath()
-    sources = list((SOURCES / "java").glob("*.java"))
+    sources = list(source.glob("*.java"))
 
     def build(target: Path) -> None:
         if (compiler := _compiler()) is None:
             unavailable("this Java is a runtime without a compiler: the kafka-clients program needs a JDK")
         _run([*compiler, "-cp", libraries, "-d", str(target), *map(str, sources)], target)
 
-    classes = _built("java", sources, build)
+    classes = _built(name, sources, build)
     log4j = f"-Dlog4j2.configurationFile={apache_kafka.HOME / 'log4j2.properties'}"
-    return ("java", *JVM_FLAGS, log4j, "-cp", f"{classes}{os.pathsep}{libraries}", "Main")
+    return ("java", *jvm_flags, log4j, "-cp", f"{classes}{os.pathsep}{libraries}", main_class)
+
+
+@functools.cache
+def java_command() -> tuple[str, ...]:
+    return java_program("java", SOURCES / "java")
