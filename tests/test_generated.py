@@ -4,6 +4,8 @@ from pathlib import Path
 
 from tools.generate import REFERENCE, reference_pages
 from tools.generate_messages import MESSAGES, render_all
+from tools.generate_stored import STORED
+from tools.generate_stored import render_all as render_stored
 
 
 def test_the_messages_are_those_of_the_schema() -> None:
@@ -11,6 +13,11 @@ def test_the_messages_are_those_of_the_schema() -> None:
     assert {path.name for path in MESSAGES.glob("*.py")} == set(rendered)
     for name, text in rendered.items():
         assert Path(MESSAGES, name).read_text() == text, f"{name}: run `make generate`"
+
+
+def test_the_stored_records_are_those_of_the_tables() -> None:
+    for name, text in render_stored().items():
+        assert Path(STORED, name).read_text() == text, f"{name}: run `make generate`"
 
 
 def test_the_reference_pages_are_those_of_the_tables() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from penstock.broker.reference_page import protocol_page
 from penstock.settings.reference_page import PAGES
-from tools import generate_messages
+from tools import generate_messages, generate_stored
 
 REFERENCE = Path(__file__).parent.parent / "docs/reference"
 
@@ -16,6 +16,7 @@ def reference_pages() -> dict[str, str]:
 
 def main() -> None:
     generate_messages.main()
+    generate_stored.main()
     for name, text in reference_pages().items():
         (REFERENCE / name).write_text(text)
 

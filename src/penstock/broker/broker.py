@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
 from penstock.broker.coordination import Coordination
+from penstock.broker.coordinators import Coordinators
 from penstock.broker.fetch_sessions import FetchSessionCache
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
@@ -53,6 +54,7 @@ class Broker:
         self.coordination = Coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
         self.cluster = Cluster(settings, self.clock, self.coordination)
         self.producer_ids = ProducerIds(self.cluster.claim_producer_ids)
+        self.coordinators = Coordinators(self)
         self._knows_its_topics = False
 
     @property
@@ -89,6 +91,7 @@ class Broker:
         endpoints = await self.listeners.bind(settings)
         await self.cluster.join(endpoints, self)
         self._knows_its_topics = True
+        self.coordinators.start()
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
@@ -101,6 +104,7 @@ class Broker:
     async def stop(self) -> None:
         """Serves no more, writes everything out, and leaves the cluster."""
         await self.listeners.close()
+        self.coordinators.close()
         await self.maintenance.stop()
         await self.directories.close(list(self.partitions))
         await self.cluster.leave()
@@ -130,6 +134,7 @@ class Broker:
                     hosted.partitions[index].become_leader(replica_set)
                 continue
             self._host(topic, index)
+        self.coordinators.on_topic(topic)
 
     def _host(self, topic: TopicImage, index: int) -> None:
         topic_partition = TopicPartition(topic.name, index)
@@ -146,23 +151,24 @@ class Broker:
             log.error("partition %s can't be hosted: %s", topic_partition, error)
             self.partitions.add_unavailable(topic_partition, topic.topic_id)
             return
-        self.partitions.add(
-            Partition(
-                topic_partition,
-                topic.topic_id,
-                self.broker_id,
-                topic.partitions[index],
-                opened.log,
-                opened.directory,
-                opened.high_watermark,
-            )
+        partition = Partition(
+            topic_partition,
+            topic.topic_id,
+            self.broker_id,
+            topic.partitions[index],
+            opened.log,
+            opened.directory,
+            opened.high_watermark,
         )
+        self.partitions.add(partition)
+        self.coordinators.on_partition(partition)
 
     def on_topic_removed(self, topic: TopicImage) -> None:
         for partition in self.partitions.remove_topic(topic.name):
             if not partition.directory.offline:
                 partition.directory.retire(partition, self.clock.now_ms())
             self.wakeups.wake(partition)
+        self.coordinators.on_topic_removed(topic)
 
     def on_topic_configs(self, topic: str) -> None:
         hosted = self.partitions.by_name.get(topic)

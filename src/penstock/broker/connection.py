@@ -64,6 +64,11 @@ def _not_connected(response: ApiMessage) -> None:
     raise AssertionError(f"{response!r} answered before the connection took the parked request")
 
 
+def is_connected(parked: Parked) -> bool:
+    """Whether the connection has taken the request, so that `respond` reaches the client."""
+    return parked.respond is not _not_connected
+
+
 Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None
 """What a handler returns: a response now, later, or none at all (acks=0)."""
 

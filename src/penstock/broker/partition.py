@@ -12,7 +12,8 @@ from penstock.errors import ApiError, ErrorCode, StorageError
 from penstock.log.append_result import AppendResult
 from penstock.log.file_slice import FileSlice
 from penstock.log.partition_log import PartitionLog
-from penstock.records.batch import TRANSACTIONAL_FLAG, decode_batches
+from penstock.log.producer_state import AppendOrigin
+from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
 from penstock.records.validation import prepare
 from penstock.replica.leader import LeaderState, ReplicaSet
 from penstock.types import TopicPartition
@@ -100,20 +101,33 @@ class Partition:
 
     def append(self, records: memoryview, produce_version: int, acks: int, now_ms: int) -> AppendResult:
         self.check_leader()
-        settings = self.log.settings
-        if acks == -1 and not self.leader.has_enough_in_sync(settings.min_insync_replicas):
-            raise ApiError(
-                ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"The size of the current ISR {list(self.replica_set.isr)} is insufficient to satisfy the "
-                f"min.isr requirement of {settings.min_insync_replicas} for partition {self.topic_partition}",
-            )
+        if acks == -1:
+            self._check_enough_in_sync()
         batches = decode_batches(records, produce_version=produce_version)
         if batches[0].attributes & TRANSACTIONAL_FLAG:  # there is no coordinator yet that would ever end it
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        batches = prepare(batches, settings, now_ms)
+        batches = prepare(batches, self.log.settings, now_ms)
+        return self._append(batches, now_ms, AppendOrigin.CLIENT)
+
+    def append_as_coordinator(self, batches: list[Batch], now_ms: int) -> AppendResult:
+        """Appends what a coordinator on this broker writes: its records, or the marker of a transaction."""
+        self.check_leader()
+        self._check_enough_in_sync()
+        return self._append(prepare(batches, self.log.settings, now_ms), now_ms, AppendOrigin.COORDINATOR)
+
+    def _check_enough_in_sync(self) -> None:
+        minimum = self.log.settings.min_insync_replicas
+        if not self.leader.has_enough_in_sync(minimum):
+            raise ApiError(
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                f"The size of the current ISR {list(self.replica_set.isr)} is insufficient to satisfy the "
+                f"min.isr requirement of {minimum} for partition {self.topic_partition}",
+            )
+
+    def _append(self, batches: list[Batch], now_ms: int, origin: AppendOrigin) -> AppendResult:
         try:
             result = self.log.append_as_leader(
-                batches, leader_epoch=self.replica_set.leader_epoch, now_ms=now_ms
+                batches, leader_epoch=self.replica_set.leader_epoch, now_ms=now_ms, origin=origin
             )
         except StorageError as error:
             self.directory.on_failure(error)

@@ -22,9 +22,9 @@ from penstock.wire.primitives import (
     null_refused,
 )
 from penstock.wire.records_field import Part, Records, size_of
-from penstock.wire.schema import ApiMessage, Field, Message
+from penstock.wire.schema import Field, Message, VersionedMessage
 
-MessageT = TypeVar("MessageT", bound=ApiMessage)
+MessageT = TypeVar("MessageT", bound=VersionedMessage)
 Reader: TypeAlias = Callable[[memoryview, int, int], tuple[Any, int]]
 Cuts: TypeAlias = list[tuple[int, Records]]
 Writer: TypeAlias = Callable[[bytearray, Cuts, Any], None]
@@ -52,7 +52,7 @@ def decode_message(cls: type[MessageT], version: int, frame: memoryview, positio
     return message  # type: ignore[no-any-return]
 
 
-def encode_message(message: ApiMessage, version: int, out: bytearray) -> list[Part]:
+def encode_message(message: VersionedMessage, version: int, out: bytearray) -> list[Part]:
     """Appends the message to `out` and returns the parts to send: slices of `out`, and records in between."""
     cuts: Cuts = []
     writer(type(message), version)(out, cuts, message)
@@ -71,22 +71,22 @@ def encode_message(message: ApiMessage, version: int, out: bytearray) -> list[Pa
     return parts
 
 
-def is_flexible(cls: type[ApiMessage], version: int) -> bool:
+def is_flexible(cls: type[VersionedMessage], version: int) -> bool:
     return version >= cls.FIRST_FLEXIBLE
 
 
-_READERS: dict[tuple[type[ApiMessage], int], Reader] = {}
-_WRITERS: dict[tuple[type[ApiMessage], int], Writer] = {}
+_READERS: dict[tuple[type[VersionedMessage], int], Reader] = {}
+_WRITERS: dict[tuple[type[VersionedMessage], int], Writer] = {}
 
 
-def reader(cls: type[ApiMessage], version: int) -> Reader:
+def reader(cls: type[VersionedMessage], version: int) -> Reader:
     found = _READERS.get((cls, version))
     if found is None:
         found = _READERS[cls, version] = _Compiler(version, is_flexible(cls, version)).reader(cls)
     return found
 
 
-def writer(cls: type[ApiMessage], version: int) -> Writer:
+def writer(cls: type[VersionedMessage], version: int) -> Writer:
     found = _WRITERS.get((cls, version))
     if found is None:
         found = _WRITERS[cls, version] = _Compiler(version, is_flexible(cls, version)).writer(cls)

@@ -5,6 +5,7 @@ which it may be null, and its tag if it is a tagged field; a field that a versio
 `wire.codec` compiles these tables into straight-line readers and writers, one per message and version.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 
@@ -57,11 +58,28 @@ def _same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-class ApiMessage(Message):
+class VersionedMessage(Message):
+    """A message that stands for itself."""
+
+    __slots__ = ()
+    VERSIONS: ClassVar[tuple[int, int]]
+    FIRST_FLEXIBLE: ClassVar[int]
+    """The first version with tagged fields and compact lengths; above VERSIONS[1] if there is none."""
+
+
+class ApiMessage(VersionedMessage):
     """A request or response: what travels in one frame."""
 
     __slots__ = ()
     API_KEY: ClassVar[int]
-    VERSIONS: ClassVar[tuple[int, int]]
-    FIRST_FLEXIBLE: ClassVar[int]
-    """The first version with tagged fields and compact lengths; above VERSIONS[1] if there is none."""
+
+
+class StoredMessage(VersionedMessage):
+    """The key or the value of a record that a coordinator keeps in an internal topic."""
+
+    __slots__ = ()
+    RECORD_TYPE: ClassVar[int]
+
+
+RecordTypes = Mapping[int, tuple[type[StoredMessage], type[StoredMessage]]]
+"""Key and value of each type of record in one internal topic."""

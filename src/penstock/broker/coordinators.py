@@ -1,0 +1,71 @@
+"""The coordinators of a broker: the shards of each internal topic, and what moves between them and the cluster."""
+
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from penstock.broker.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from penstock.broker.partition import Partition
+from penstock.broker.shards import Shards
+from penstock.controller.image import TopicImage
+from penstock.group.shard import GroupShard
+from penstock.group.share_state import ShareStateShard
+from penstock.txn.shard import TransactionShard
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+class Coordinators:
+    def __init__(self, broker: "Broker") -> None:
+        self.broker = broker
+        self.groups = Shards(broker, CONSUMER_OFFSETS, self._make_group_shard)
+        self.transactions = Shards(
+            broker, TRANSACTION_STATE, lambda index: TransactionShard(lambda: broker.settings)
+        )
+        self.share_states = Shards(
+            broker, SHARE_GROUP_STATE, lambda index: ShareStateShard(lambda: broker.settings)
+        )
+        self._is_started = False
+        self._to_load: list[Partition] = []
+
+    def _make_group_shard(self, index: int) -> GroupShard:
+        return GroupShard(self.broker.image, lambda: self.broker.settings, lambda: str(uuid.uuid4()))
+
+    def all(self) -> Iterator[Shards[Any]]:
+        yield self.groups
+        yield self.transactions
+        yield self.share_states
+
+    def start(self) -> None:
+        """Loads what is there; the image is whole by now, which the machines rely on."""
+        self._is_started = True
+        for partition in self._to_load:
+            self.on_partition(partition)
+        self._to_load.clear()
+
+    # the cluster's news
+
+    def on_partition(self, partition: Partition) -> None:
+        """A partition has come to be led here."""
+        if not self._is_started:
+            self._to_load.append(partition)
+            return
+        for shards in self.all():
+            if shards.topic.name == partition.topic_partition.topic:
+                shards.on_partition(partition)
+
+    def on_topic(self, topic: TopicImage) -> None:
+        """A topic was created, or has grown."""
+        if not self._is_started:
+            return
+        for shards in self.all():
+            shards.on_topics_changed(frozenset({topic.name}))
+
+    def on_topic_removed(self, topic: TopicImage) -> None:
+        for shards in self.all():
+            shards.on_topic_removed(topic)
+
+    def close(self) -> None:
+        for shards in self.all():
+            shards.close()

@@ -1,0 +1,88 @@
+"""The topics that coordinators keep their state in: which key belongs to which partition, and how they are made."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.errors import ApiError, ErrorCode
+from penstock.settings.broker import BrokerSettings
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+log = logging.getLogger("penstock.broker.internal_topics")
+
+
+def java_hash(text: str) -> int:
+    """What Java's `String.hashCode` gives, as an unsigned number of 32 bits."""
+    value = 0
+    encoded = text.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(encoded[::2], encoded[1::2], strict=True):
+        value = (value * 31 + (high << 8 | low)) & 0xFFFFFFFF
+    return value
+
+
+def partition_for(key: str, count: int) -> int:
+    return (java_hash(key) & 0x7FFFFFFF) % count
+
+
+@dataclass(frozen=True)
+class InternalTopic:
+    name: str
+    partitions: Callable[[BrokerSettings], int]
+    replicas: Callable[[BrokerSettings], int]
+    configs: Callable[[BrokerSettings, int], dict[str, str]]
+    """Of the settings and the number of replicas that it gets."""
+
+    async def create(self, broker: "Broker") -> None:
+        settings = broker.settings
+        replicas = min(self.replicas(settings), len(broker.cluster.live_broker_ids()))
+        configs = self.configs(settings, replicas)
+        try:
+            assignment = broker.topics.plan(self.name, self.partitions(settings), replicas, {}, configs)
+            await broker.topics.create(self.name, assignment, configs)
+        except ApiError as error:
+            if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                log.error("the topic %s can't be created: %s", self.name, error)
+                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+
+
+def _codec_name(codec: int) -> str:
+    return ("producer", "gzip", "snappy", "lz4", "zstd")[codec]
+
+
+CONSUMER_OFFSETS = InternalTopic(
+    "__consumer_offsets",
+    lambda settings: settings.offsets_topic_num_partitions,
+    lambda settings: settings.offsets_topic_replication_factor,
+    lambda settings, replicas: {
+        "cleanup.policy": "compact",
+        "segment.bytes": str(settings.offsets_topic_segment_bytes),
+        "compression.type": _codec_name(settings.offsets_topic_compression_codec),
+    },
+)
+TRANSACTION_STATE = InternalTopic(
+    "__transaction_state",
+    lambda settings: settings.transaction_state_log_num_partitions,
+    lambda settings: settings.transaction_state_log_replication_factor,
+    lambda settings, replicas: {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "unclean.leader.election.enable": "false",
+        "min.insync.replicas": str(min(settings.transaction_state_log_min_isr, replicas)),
+        "segment.bytes": str(settings.transaction_state_log_segment_bytes),
+    },
+)
+SHARE_GROUP_STATE = InternalTopic(
+    "__share_group_state",
+    lambda settings: settings.share_coordinator_state_topic_num_partitions,
+    lambda settings: settings.share_coordinator_state_topic_replication_factor,
+    lambda settings, replicas: {
+        "cleanup.policy": "delete",
+        "compression.type": "producer",
+        "segment.bytes": str(settings.share_coordinator_state_topic_segment_bytes),
+        "min.insync.replicas": str(min(settings.share_coordinator_state_topic_min_isr, replicas)),
+        "retention.ms": "-1",
+    },
+)

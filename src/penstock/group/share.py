@@ -1,0 +1,5 @@
+from penstock.group.parts import Part
+
+
+class ShareGroups(Part):
+    pass

@@ -1,0 +1,1 @@
+"""The transaction coordinator: what `__transaction_state` remembers."""
