@@ -5,9 +5,10 @@ int16. The layouts are those of Kafka 4.3, so that each side reads the other's t
 groups, which are not served, are left out.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 FOREVER = 99
+NO_DEFAULT = object()
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,8 @@ class Column:
     until: int = FOREVER
     nullable: bool = False
     tag: int | None = None
-    default: object = field(default_factory=lambda: NO_DEFAULT)
+    default: object = NO_DEFAULT
     struct: "Struct | None" = None
-
-
-NO_DEFAULT = object()
 
 
 @dataclass(frozen=True)
