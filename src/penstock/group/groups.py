@@ -9,6 +9,9 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome
 from penstock.settings.broker import BrokerSettings
 
+CheckPartition = Callable[[str, bytes, int], None]
+"""Raises the ApiError that refuses a commit for one partition: (topic, topic id, partition)."""
+
 CLASSIC = "classic"
 CONSUMER = "consumer"
 SHARE = "share"
@@ -41,8 +44,15 @@ class Group(ABC):
         *,
         is_transactional: bool,
         version: int,
-    ) -> None:
-        """Raises the ApiError that refuses a commit of such a member."""
+    ) -> CheckPartition | None:
+        """Raises the ApiError that refuses a commit of such a member.
+
+        Where that depends on the partition too (a member that is an epoch behind may still commit what it owned
+        since then), what is returned is asked for each of them.
+        """
+
+    def on_offset_commit(self, member_id: str, outcome: Outcome) -> None:  # noqa: B027
+        """A member has committed: where that is a sign of life, its session timer is set anew."""
 
     @abstractmethod
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
