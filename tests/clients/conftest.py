@@ -1,14 +1,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any, TypeVar
 
 import pytest
 
 from tests.clients.drivers.model import Client
 from tests.clients.drivers.registry import CLIENTS
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer, running_kafka
 
-__all__ = ["kafka"]
+T = TypeVar("T")
+
+# Coordinators that answer soon: members hear of a change at their next heartbeat, timeouts are looked at often,
+# and the topics of the coordinators are small.
+COORDINATOR_SETTINGS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.share.min.heartbeat.interval.ms": "300",
+    "group.share.heartbeat.interval.ms": "300",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "300",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.num.partitions": "4",
+}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         callspec = getattr(item, "callspec", None)
         if callspec is not None and isinstance(name := callspec.params.get("client"), str):
             item.add_marker(pytest.mark.xdist_group(f"client-{name}"))
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_kafka(tmp_path_factory.mktemp("kafka"), COORDINATOR_SETTINGS) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +66,17 @@ def client(request: pytest.FixtureRequest, clients: Callable[[str], Client]) -> 
 def reader(clients: Callable[[str], Client]) -> Client:
     """The client that reads what another one wrote and administers where the tested one cannot."""
     return clients("confluent-kafka")
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[T], T]]:
+    """Closes at the end of the test what it is given, the last first; closing twice must not matter."""
+    with ExitStack() as stack:
+
+        def close_at_the_end(session: Any) -> Any:
+            return stack.enter_context(closing(session))
+
+        yield close_at_the_end
 
 
 @pytest.fixture

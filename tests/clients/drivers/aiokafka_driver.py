@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import KafkaError
 
+from tests.clients.drivers.aiokafka_groups import AiokafkaGroups, consumed, translated
 from tests.clients.drivers.model import (
-    Client,
     ClientError,
     Cluster,
     ConfigValue,
@@ -28,7 +27,6 @@ from tests.clients.drivers.model import (
 )
 
 TIMEOUT_SECONDS = 30.0
-TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
 SOURCES = {
     1: "DYNAMIC_TOPIC_CONFIG",
     2: "DYNAMIC_BROKER_CONFIG",
@@ -44,10 +42,8 @@ def _run(operation: Callable[[], Awaitable[T]]) -> T:
         async with asyncio.timeout(2 * TIMEOUT_SECONDS):
             return await operation()
 
-    try:
+    with translated():
         return asyncio.run(bounded())
-    except KafkaError as failure:
-        raise ClientError(getattr(failure, "errno", -1), repr(failure)) from failure
 
 
 def _check(code: int, message: str | None = None) -> None:
@@ -55,7 +51,7 @@ def _check(code: int, message: str | None = None) -> None:
         raise ClientError(code, message or "")
 
 
-class AiokafkaClient(Client):
+class AiokafkaClient(AiokafkaGroups):
     """Its producer always lets the broker create topics."""
 
     name = "aiokafka"
@@ -127,7 +123,7 @@ class AiokafkaClient(Client):
                 consumer.seek(assigned, offset)
                 return await self._read(consumer, count)
 
-        return [self._consumed(record) for record in _run(read)]
+        return [consumed(record) for record in _run(read)]
 
     def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
         assigned = [TopicPartition(topic, partition) for partition in partitions]
@@ -137,12 +133,7 @@ class AiokafkaClient(Client):
                 await consumer.seek_to_beginning(*assigned)
                 return await self._read(consumer, count)
 
-        return [self._consumed(record) for record in _run(read)]
-
-    @staticmethod
-    def _consumed(found: Any) -> Consumed:
-        record = Record(found.value, found.key, tuple(found.headers), found.timestamp, found.partition)
-        return Consumed(record, found.offset, TIMESTAMP_TYPES.get(found.timestamp_type))
+        return [consumed(record) for record in _run(read)]
 
     def seek(self, topic: str, positions: Sequence[Position], count: int) -> list[list[int]]:
         assigned = TopicPartition(topic, 0)

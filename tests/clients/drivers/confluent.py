@@ -11,7 +11,6 @@ from typing import Any
 from confluent_kafka import (
     Consumer,
     KafkaError,
-    KafkaException,
     Producer,
     TopicCollection,
     TopicPartition,
@@ -28,15 +27,14 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from tests.clients.drivers.confluent_errors import TIMEOUT_SECONDS, only, raised, translated
+from tests.clients.drivers.confluent_groups import ConfluentGroups
+from tests.clients.drivers.confluent_sessions import consumed
 from tests.clients.drivers.model import (
     EARLIEST,
     LATEST,
     MAX_TIMESTAMP,
-    OFFSET_OUT_OF_RANGE,
-    UNKNOWN_TOPIC_OR_PARTITION,
     Change,
-    Client,
-    ClientError,
     Cluster,
     ConfigValue,
     Consumed,
@@ -49,35 +47,10 @@ from tests.clients.drivers.model import (
 )
 from tests.support.processes import wait_for
 
-TIMEOUT_SECONDS = 30.0
-TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
-LOCAL_CODES = {
-    KafkaError._UNKNOWN_TOPIC: UNKNOWN_TOPIC_OR_PARTITION,
-    KafkaError._UNKNOWN_PARTITION: UNKNOWN_TOPIC_OR_PARTITION,
-    KafkaError._AUTO_OFFSET_RESET: OFFSET_OUT_OF_RANGE,
-}
 SPECS = {EARLIEST: OffsetSpec.earliest, LATEST: OffsetSpec.latest, MAX_TIMESTAMP: OffsetSpec.max_timestamp}
 
 
-def _raised(error: KafkaError) -> ClientError:
-    return ClientError(LOCAL_CODES.get(error.code(), error.code()), str(error))
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except KafkaException as failure:
-        raise _raised(failure.args[0]) from failure
-
-
-def _only(futures: Mapping[Any, Any]) -> Any:
-    [future] = futures.values()
-    with _translated():
-        return future.result(TIMEOUT_SECONDS)
-
-
-class ConfluentClient(Client):
+class ConfluentClient(ConfluentGroups):
     name = "confluent-kafka"
     chooses_auto_creation = False
     _shared_admin: AdminClient | None = None
@@ -108,7 +81,7 @@ class ConfluentClient(Client):
         delivered: dict[int, Any] = {}
         for index, record in enumerate(records):
             optional = {} if record.timestamp is None else {"timestamp": record.timestamp}
-            with _translated():
+            with translated():
                 producer.produce(
                     topic,
                     record.value,
@@ -127,7 +100,7 @@ class ConfluentClient(Client):
     @staticmethod
     def _sent(error: KafkaError | None, message: Any) -> Sent:
         if error is not None:
-            raise _raised(error)
+            raise raised(error)
         offset = message.offset()
         return Sent(message.partition(), -1 if offset is None or offset < 0 else offset)
 
@@ -137,7 +110,7 @@ class ConfluentClient(Client):
             self._settings(group_id="unused", enable_auto_commit=False, auto_offset_reset="error", **settings)
         )
         try:
-            with _translated():
+            with translated():
                 yield consumer
         finally:
             consumer.close()
@@ -149,26 +122,19 @@ class ConfluentClient(Client):
         while len(messages) < count and time.monotonic() < deadline:
             for message in consumer.consume(count - len(messages), timeout=0.5):
                 if message.error() is not None:
-                    raise _raised(message.error())
+                    raise raised(message.error())
                 messages.append(message)
         return messages
 
     def consume(self, topic: str, count: int, *, partition: int = 0, offset: int = 0) -> list[Consumed]:
         with self._consumer() as consumer:
             consumer.assign([TopicPartition(topic, partition, offset)])
-            return [self._consumed(message) for message in self._read(consumer, count)]
+            return [consumed(message) for message in self._read(consumer, count)]
 
     def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
         with self._consumer() as consumer:
             consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
-            return [self._consumed(message) for message in self._read(consumer, count)]
-
-    @staticmethod
-    def _consumed(message: Any) -> Consumed:
-        kind, timestamp = message.timestamp()
-        headers = tuple(message.headers() or ())
-        record = Record(message.value(), message.key(), headers, timestamp, message.partition())
-        return Consumed(record, message.offset(), TIMESTAMP_TYPES.get(kind))
+            return [consumed(message) for message in self._read(consumer, count)]
 
     def seek(self, topic: str, positions: Sequence[Position], count: int) -> list[list[int]]:
         visits = []
@@ -209,7 +175,7 @@ class ConfluentClient(Client):
         with self._consumer(allow_auto_create_topics=auto_create) as consumer:
             described = consumer.list_topics(topic, TIMEOUT_SECONDS).topics[topic]
             if described.error is not None:
-                raise _raised(described.error)
+                raise raised(described.error)
             return sorted(described.partitions)
 
     def _admin(self) -> AdminClient:
@@ -228,23 +194,23 @@ class ConfluentClient(Client):
         validate_only: bool = False,
     ) -> None:
         new = NewTopic(topic, partitions, replication_factor, config=dict(configs or {}))
-        with _translated():
+        with translated():
             futures = self._admin().create_topics([new], validate_only=validate_only)
-        _only(futures)
+        only(futures)
         if not validate_only:  # Apache Kafka's controller answers before its broker knows
             wait_for(lambda: topic in self.list_topics(), what="the new topic to be known")
 
     def delete_topic(self, topic: str) -> None:
-        _only(self._admin().delete_topics([topic]))
+        only(self._admin().delete_topics([topic]))
 
     def create_partitions(self, topic: str, total: int) -> None:
-        _only(self._admin().create_partitions([NewPartitions(topic, total)]))
+        only(self._admin().create_partitions([NewPartitions(topic, total)]))
 
     def list_topics(self) -> set[str]:
         return set(self._admin().list_topics(timeout=TIMEOUT_SECONDS).topics)
 
     def describe_topic(self, topic: str) -> list[PartitionInfo]:
-        described = _only(self._admin().describe_topics(TopicCollection([topic])))
+        described = only(self._admin().describe_topics(TopicCollection([topic])))
         return [
             PartitionInfo(
                 info.id,
@@ -257,7 +223,7 @@ class ConfluentClient(Client):
 
     def describe_configs(self, resource_type: str, name: str) -> dict[str, ConfigValue]:
         resource = ConfigResource(ResourceType[resource_type], name)
-        entries = _only(self._admin().describe_configs([resource]))
+        entries = only(self._admin().describe_configs([resource]))
         return {
             key: ConfigValue(entry.value, ConfigSource(entry.source).name, entry.is_sensitive)
             for key, entry in entries.items()
@@ -268,7 +234,7 @@ class ConfluentClient(Client):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             futures = self._admin().alter_configs([resource])
-        _only(futures)
+        only(futures)
 
     def incremental_alter_configs(self, resource_type: str, name: str, changes: Sequence[Change]) -> None:
         entries = [
@@ -276,22 +242,22 @@ class ConfluentClient(Client):
             for change in changes
         ]
         resource = ConfigResource(ResourceType[resource_type], name, incremental_configs=entries)
-        _only(self._admin().incremental_alter_configs([resource]))
+        only(self._admin().incremental_alter_configs([resource]))
 
     def describe_cluster(self) -> Cluster:
-        with _translated():
+        with translated():
             described = self._admin().describe_cluster().result(TIMEOUT_SECONDS)
         brokers = {node.id: f"{node.host}:{node.port}" for node in described.nodes}
         return Cluster(described.cluster_id, described.controller.id, brokers)
 
     def delete_records(self, topic: str, before: int, *, partition: int = 0) -> int:
-        deleted = _only(self._admin().delete_records([TopicPartition(topic, partition, before)]))
+        deleted = only(self._admin().delete_records([TopicPartition(topic, partition, before)]))
         return int(deleted.low_watermark)
 
     def list_offsets(self, topic: str, timestamps: Sequence[int], *, partition: int = 0) -> list[OffsetAt]:
         found = []
         for timestamp in timestamps:
             spec = SPECS[timestamp]() if timestamp in SPECS else OffsetSpec.for_timestamp(timestamp)
-            answer = _only(self._admin().list_offsets({TopicPartition(topic, partition): spec}))
+            answer = only(self._admin().list_offsets({TopicPartition(topic, partition): spec}))
             found.append(OffsetAt(answer.offset, answer.timestamp))
         return found

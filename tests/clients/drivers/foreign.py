@@ -9,9 +9,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
+from tests.clients.drivers.foreign_sessions import ForeignGroups
 from tests.clients.drivers.model import (
     Change,
-    Client,
     ClientError,
     Cluster,
     ConfigValue,
@@ -25,6 +25,7 @@ from tests.clients.drivers.model import (
     Replica,
     Sent,
 )
+from tests.clients.drivers.sessions import transform_step_by_step
 from tests.support import toolchains
 
 ANSWER_TIMEOUT_SECONDS = 90.0
@@ -68,7 +69,7 @@ class LineServer:
             self._process.stdout.close()
 
 
-class ForeignClient(Client):
+class ForeignClient(ForeignGroups):
     """Has every operation of its program; a subclass for a program that lacks some says which it has."""
 
     only: frozenset[str] | None = None
@@ -217,27 +218,51 @@ class JavaClient(ForeignClient):
     name = "java"
     only = ForeignClient.operations() - {"alter_configs"}
     chooses_auto_creation = False
+    group_protocols = ("classic", "cooperative", "consumer")
+
+    def transform(
+        self, source: str, target: str, group: str, transactional_id: str, count: int, *, commit: bool
+    ) -> None:
+        transform_step_by_step(self, source, target, group, transactional_id, count, commit)
 
     def command(self) -> tuple[str, ...]:
         return toolchains.java_command()
 
 
 class FranzGoClient(ForeignClient):
+    """Sends offsets in a transaction only as part of one client that also consumes."""
+
     name = "franz-go"
+    group_protocols = ("classic", "cooperative", "consumer")
 
     def command(self) -> tuple[str, ...]:
         return toolchains.franz_go_command()
 
 
 class KafkajsClient(ForeignClient):
-    """Consumes only in groups, compresses only with gzip by itself, knows no header without a value."""
+    """Consumes only in groups, compresses only with gzip by itself, knows no header without a value.
+
+    What it calls a seek it does while it runs; a partition cannot be read without joining a group.
+    """
 
     name = "kafkajs"
     codecs = ("none", "gzip")
     null_headers = False
+    static_membership = False
+    assigns = False
+    filters_groups = False
     only = frozenset(
         {
             "produce",
+            "consume",
+            "open_member",
+            "list_groups",
+            "describe_group",
+            "delete_group",
+            "group_offsets",
+            "alter_group_offsets",
+            "open_transactional_producer",
+            "transform",
             "offsets",
             "create_topic",
             "delete_topic",
@@ -250,6 +275,11 @@ class KafkajsClient(ForeignClient):
             "delete_records",
         }
     )
+
+    def transform(
+        self, source: str, target: str, group: str, transactional_id: str, count: int, *, commit: bool
+    ) -> None:
+        transform_step_by_step(self, source, target, group, transactional_id, count, commit)
 
     def command(self) -> tuple[str, ...]:
         return toolchains.kafkajs_command()

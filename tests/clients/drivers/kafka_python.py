@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+from tests.clients.drivers.kafka_python_groups import KafkaPythonGroups, consumed, translated
 from tests.clients.drivers.model import (
     UNKNOWN_TOPIC_OR_PARTITION,
     Change,
-    Client,
     ClientError,
     Cluster,
     ConfigValue,
@@ -31,18 +31,9 @@ with warnings.catch_warnings():  # its own use of importlib.resources is out of 
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
     from kafka.admin import ConfigResource, KafkaAdminClient
-    from kafka.errors import KafkaError, for_code
+    from kafka.errors import for_code
 
 TIMEOUT_SECONDS = 30.0
-TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except KafkaError as failure:
-        raise ClientError(getattr(failure, "errno", -1), repr(failure)) from failure
 
 
 def _check(code: int, message: str = "") -> None:
@@ -50,7 +41,7 @@ def _check(code: int, message: str = "") -> None:
         raise ClientError(code, f"{for_code(code).__name__} {message}")
 
 
-class KafkaPythonClient(Client):
+class KafkaPythonClient(KafkaPythonGroups):
     """Its producer takes the setting that forbids to create topics, and does not heed it."""
 
     name = "kafka-python"
@@ -78,7 +69,7 @@ class KafkaPythonClient(Client):
             request_timeout_ms=15_000,
             delivery_timeout_ms=25_000,
         )
-        with closing(producer), _translated():
+        with closing(producer), translated():
             futures = [
                 producer.send(
                     topic,
@@ -98,7 +89,7 @@ class KafkaPythonClient(Client):
         consumer = KafkaConsumer(
             bootstrap_servers=self.bootstrap, enable_auto_commit=False, auto_offset_reset="none", **settings
         )
-        with closing(consumer), _translated():
+        with closing(consumer), translated():
             yield consumer
 
     @staticmethod
@@ -115,19 +106,14 @@ class KafkaPythonClient(Client):
         with self._consumer() as consumer:
             consumer.assign([assigned])
             consumer.seek(assigned, offset)
-            return [self._consumed(record) for record in self._read(consumer, count)]
+            return [consumed(record) for record in self._read(consumer, count)]
 
     def consume_partitions(self, topic: str, partitions: Sequence[int], count: int) -> list[Consumed]:
         assigned = [TopicPartition(topic, partition) for partition in partitions]
         with self._consumer() as consumer:
             consumer.assign(assigned)
             consumer.seek_to_beginning(*assigned)
-            return [self._consumed(record) for record in self._read(consumer, count)]
-
-    @staticmethod
-    def _consumed(found: Any) -> Consumed:
-        record = Record(found.value, found.key, tuple(found.headers), found.timestamp, found.partition)
-        return Consumed(record, found.offset, TIMESTAMP_TYPES.get(found.timestamp_type))
+            return [consumed(record) for record in self._read(consumer, count)]
 
     def seek(self, topic: str, positions: Sequence[Position], count: int) -> list[list[int]]:
         assigned = TopicPartition(topic, 0)
@@ -168,7 +154,7 @@ class KafkaPythonClient(Client):
 
     @contextmanager
     def _admin(self) -> Iterator[KafkaAdminClient]:
-        with closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin, _translated():
+        with closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin, translated():
             yield admin
 
     def create_topic(

@@ -12,6 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from tests.clients.drivers.sessions import (
+    Committed,
+    Member,
+    Membership,
+    Offsets,
+    ShareMember,
+    TopicAndPartition,
+    TransactionalProducer,
+)
+
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
@@ -21,11 +31,19 @@ OFFSET_OUT_OF_RANGE = 1
 UNKNOWN_TOPIC_OR_PARTITION = 3
 MESSAGE_TOO_LARGE = 10
 INVALID_TOPIC_EXCEPTION = 17
+UNKNOWN_MEMBER_ID = 25
 TOPIC_ALREADY_EXISTS = 36
 INVALID_PARTITIONS = 37
 INVALID_REPLICATION_FACTOR = 38
 INVALID_CONFIG = 40
+INVALID_PRODUCER_EPOCH = 47
+NON_EMPTY_GROUP = 68
+GROUP_ID_NOT_FOUND = 69
+FENCED_INSTANCE_ID = 82
+GROUP_SUBSCRIBED_TO_TOPIC = 86
 INVALID_RECORD = 87
+PRODUCER_FENCED = 90
+TRANSACTIONAL_ID_NOT_FOUND = 105
 
 
 class ClientError(Exception):
@@ -140,6 +158,39 @@ class ProducerState:
 
 
 @dataclass(frozen=True)
+class GroupListing:
+    protocol_type: str | None  # None where the library does not say
+    state: str | None
+    kind: str | None  # classic, consumer or share
+
+
+@dataclass(frozen=True)
+class MemberInfo:
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    assignment: frozenset[TopicAndPartition]
+
+
+@dataclass(frozen=True)
+class GroupInfo:
+    state: str
+    kind: str | None  # None where the library does not say
+    assignor: str
+    members: tuple[MemberInfo, ...]
+
+
+@dataclass(frozen=True)
+class TransactionInfo:
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    partitions: frozenset[TopicAndPartition]
+
+
+@dataclass(frozen=True)
 class Change:
     """One incremental change of a config: SET, DELETE, APPEND or SUBTRACT."""
 
@@ -155,6 +206,10 @@ class Client:
     codecs: tuple[str, ...] = CODECS
     null_headers = True  # a header without a value can be sent
     chooses_auto_creation = True  # the producer can be told not to create topics
+    group_protocols: tuple[str, ...] = ("classic",)  # of classic, cooperative, consumer
+    static_membership = True  # a member can have an instance id
+    assigns = True  # a consumer can be given partitions instead of a subscription
+    filters_groups = True  # groups can be listed by state and by type
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
@@ -248,6 +303,61 @@ class Client:
 
     def describe_producers(self, topic: str, *, partition: int = 0) -> list[ProducerState]:
         self._lacks("describe_producers")
+
+    def open_member(self, membership: Membership) -> Member:
+        self._lacks("open_member")
+
+    def list_groups(
+        self, *, states: Sequence[str] = (), kinds: Sequence[str] = ()
+    ) -> dict[str, GroupListing]:
+        self._lacks("list_groups")
+
+    def describe_group(self, group: str) -> GroupInfo:
+        self._lacks("describe_group")
+
+    def delete_group(self, group: str) -> None:
+        self._lacks("delete_group")
+
+    def group_offsets(self, group: str) -> dict[TopicAndPartition, Committed]:
+        self._lacks("group_offsets")
+
+    def alter_group_offsets(self, group: str, offsets: Offsets) -> None:
+        self._lacks("alter_group_offsets")
+
+    def delete_group_offsets(self, group: str, partitions: Sequence[TopicAndPartition]) -> None:
+        self._lacks("delete_group_offsets")
+
+    def remove_static_member(self, group: str, instance_id: str) -> None:
+        self._lacks("remove_static_member")
+
+    def open_transactional_producer(
+        self, transactional_id: str, *, timeout_ms: int = 60_000
+    ) -> TransactionalProducer:
+        """Returns when its epoch is the newest: older ones are fenced, what they left open is aborted."""
+        self._lacks("open_transactional_producer")
+
+    def transform(
+        self, source: str, target: str, group: str, transactional_id: str, count: int, *, commit: bool
+    ) -> None:
+        """Reads `count` records in the group and writes them on, with the offsets, in one transaction."""
+        self._lacks("transform")
+
+    def describe_transaction(self, transactional_id: str) -> TransactionInfo:
+        self._lacks("describe_transaction")
+
+    def list_transactions(self) -> dict[str, str]:
+        """The state of each transactional id."""
+        self._lacks("list_transactions")
+
+    def describe_share_group(self, group: str) -> GroupInfo:
+        self._lacks("describe_share_group")
+
+    def delete_share_group(self, group: str) -> None:
+        self._lacks("delete_share_group")
+
+    def open_share_member(self, group: str, topic: str, *, explicit: bool, max_records: int) -> ShareMember:
+        """Explicit: each record is acknowledged by name, not by polling again."""
+        self._lacks("open_share_member")
 
 
 OPERATIONS = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -29,6 +29,22 @@ def every_client(
     """Parametrizes `client` with those that have all the operations."""
     names = [name for name in clients_with(*operations) if where(CLIENTS[name])]
     return pytest.mark.parametrize("client", names, indirect=True)
+
+
+def every_client_and_protocol(
+    *operations: str,
+    protocols: Sequence[str] = ("classic", "cooperative", "consumer"),
+    where: Callable[[type[Client]], bool] = lambda kind: True,
+) -> pytest.MarkDecorator:
+    """Parametrizes `client` and `protocol` with each way in which a client can be in a group."""
+    pairs = [
+        (name, protocol)
+        for name in clients_with(*operations)
+        if where(CLIENTS[name])
+        for protocol in CLIENTS[name].group_protocols
+        if protocol in protocols
+    ]
+    return pytest.mark.parametrize(("client", "protocol"), pairs, indirect=["client"])
 
 
 def every_client_and_codec(*operations: str) -> pytest.MarkDecorator:

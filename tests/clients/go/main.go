@@ -61,6 +61,24 @@ type request struct {
 	Name              string             `json:"name"`
 	Before            int64              `json:"before"`
 	Broker            int32              `json:"broker"`
+	Number            int                `json:"number"`
+	Seen              int                `json:"seen"`
+	Group             string             `json:"group"`
+	Topics            []string           `json:"topics"`
+	Pattern           *string            `json:"pattern"`
+	Protocol          string             `json:"protocol"`
+	InstanceID        *string            `json:"instance_id"`
+	Isolation         string             `json:"isolation"`
+	Offsets           []committed        `json:"offsets"`
+	States            []string           `json:"states"`
+	Kinds             []string           `json:"kinds"`
+	TransactionalID   string             `json:"transactional_id"`
+	TimeoutMs         int                `json:"timeout_ms"`
+	Target            string             `json:"target"`
+	Commit            bool               `json:"commit"`
+	MaxRecords        int                `json:"max_records"`
+	How               string             `json:"how"`
+	Places            []topicPartition   `json:"places"`
 }
 
 type object map[string]any
@@ -85,6 +103,34 @@ var operations = map[string]func(context.Context, request) (object, error){
 	"list_offsets":              listOffsets,
 	"describe_log_dirs":         describeLogDirs,
 	"describe_producers":        describeProducers,
+	"member_open":               memberOpen,
+	"member_state":              memberState,
+	"member_commit":             memberCommit,
+	"member_committed":          memberCommitted,
+	"member_close":              memberClose,
+	"transaction_open":          transactionOpen,
+	"transaction_begin":         transactionBegin,
+	"transaction_send":          transactionSend,
+	"transaction_commit":        transactionCommit,
+	"transaction_abort":         transactionAbort,
+	"transaction_close":         transactionClose,
+	"transform":                 transform,
+	"share_open":                shareOpen,
+	"share_poll":                sharePoll,
+	"share_acknowledge":         shareAcknowledge,
+	"share_commit":              shareCommit,
+	"share_close":               shareClose,
+	"list_groups":               listGroups,
+	"describe_group":            describeGroup,
+	"describe_share_group":      describeShareGroup,
+	"delete_group":              deleteGroup,
+	"delete_share_group":        deleteGroup,
+	"group_offsets":             groupOffsets,
+	"alter_group_offsets":       alterGroupOffsets,
+	"delete_group_offsets":      deleteGroupOffsets,
+	"remove_static_member":      removeStaticMember,
+	"describe_transaction":      describeTransaction,
+	"list_transactions":         listTransactions,
 }
 
 func main() {

@@ -64,7 +64,7 @@ final class Administration {
                 case "describe_producers":
                     return describeProducers(admin, request);
                 default:
-                    throw new IllegalArgumentException("unknown operation " + operation);
+                    return GroupAdministration.run(admin, operation, request);
             }
         }
     }

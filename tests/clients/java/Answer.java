@@ -4,9 +4,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /** JSON in, JSON out: bytes travel as base64, absent bytes as null. */
@@ -47,6 +49,36 @@ final class Answer {
             node.forEach(item -> result.add(item.asText()));
         }
         return result;
+    }
+
+    /** Lists of topic and partition. */
+    static List<TopicPartition> partitions(JsonNode node) {
+        List<TopicPartition> result = new ArrayList<>();
+        node.forEach(item -> result.add(new TopicPartition(item.get(0).asText(), item.get(1).asInt())));
+        return result;
+    }
+
+    static void put(ArrayNode array, Collection<TopicPartition> partitions) {
+        partitions.forEach(each -> array.addArray().add(each.topic()).add(each.partition()));
+    }
+
+    /** Lists of topic, partition, offset and metadata. */
+    static Map<TopicPartition, OffsetAndMetadata> offsets(JsonNode node) {
+        Map<TopicPartition, OffsetAndMetadata> result = new HashMap<>();
+        node.forEach(item -> result.put(
+                new TopicPartition(item.get(0).asText(), item.get(1).asInt()),
+                new OffsetAndMetadata(item.get(2).asLong(), item.get(3).asText())));
+        return result;
+    }
+
+    static ObjectNode offsets(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        ArrayNode items = JSON.createArrayNode();
+        offsets.forEach((partition, at) -> {
+            if (at != null) {
+                items.addArray().add(partition.topic()).add(partition.partition()).add(at.offset()).add(at.metadata());
+            }
+        });
+        return list("offsets", items);
     }
 
     static TopicPartition partition(JsonNode request) {

@@ -134,7 +134,7 @@ final class Consuming {
         return records.subList(0, Math.min(count, records.size()));
     }
 
-    private static ObjectNode node(ConsumerRecord<byte[], byte[]> record) {
+    static ObjectNode node(ConsumerRecord<byte[], byte[]> record) {
         ObjectNode node = Answer.object();
         node.put("key", Answer.text(record.key()));
         node.put("value", Answer.text(record.value()));

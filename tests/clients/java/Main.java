@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
@@ -36,6 +37,9 @@ public final class Main {
 
     private static JsonNode run(JsonNode request) throws Exception {
         String operation = request.get("operation").asText();
+        if (operation.startsWith("member_")) return Member.run(operation, request);
+        if (operation.startsWith("transaction_")) return Transactions.run(operation, request);
+        if (operation.startsWith("share_")) return Sharing.run(operation, request);
         switch (operation) {
             case "produce":
                 return Producing.produce(request);
@@ -55,8 +59,10 @@ public final class Main {
     }
 
     private static Throwable cause(Throwable thrown) {
-        boolean wrapper = thrown instanceof ExecutionException || thrown instanceof CompletionException;
-        return wrapper && thrown.getCause() != null ? thrown.getCause() : thrown;
+        boolean wrapper = thrown instanceof ExecutionException
+                || thrown instanceof CompletionException
+                || thrown.getClass() == KafkaException.class;
+        return wrapper && thrown.getCause() != null ? cause(thrown.getCause()) : thrown;
     }
 
     private static ObjectNode describe(Throwable thrown) {

@@ -48,7 +48,7 @@ final class Producing {
         return settings;
     }
 
-    private static ProducerRecord<byte[], byte[]> record(String topic, JsonNode node) {
+    static ProducerRecord<byte[], byte[]> record(String topic, JsonNode node) {
         Integer partition = node.path("partition").isNumber() ? node.get("partition").asInt() : null;
         Long timestamp = node.path("timestamp").isNumber() ? node.get("timestamp").asLong() : null;
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(

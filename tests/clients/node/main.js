@@ -3,7 +3,11 @@
 'use strict'
 
 const readline = require('node:readline')
-const { operations } = require('./operations.js')
+
+const operations = Object.assign(
+  {},
+  ...['operations', 'members', 'groups', 'transactions'].map((name) => require(`./${name}.js`).operations)
+)
 
 // A retriable error comes wrapped, and a request about several topics fails with a list of errors.
 function root(error) {

@@ -1,16 +1,10 @@
 'use strict'
 
-const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = require('kafkajs')
+const { CompressionTypes, ConfigResourceTypes } = require('kafkajs')
+const { bytes, cluster } = require('./cluster.js')
 
 const CODECS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }
 const ACKS = { 0: 0, 1: 1, all: -1 }
-
-const bytes = (text) => (text === null || text === undefined ? null : Buffer.from(text, 'base64'))
-
-function cluster(request) {
-  const retry = { retries: 5, initialRetryTime: 50 }
-  return new Kafka({ clientId: 'conformance', brokers: [request.bootstrap], logLevel: logLevel.NOTHING, retry })
-}
 
 async function connected(client, run) {
   await client.connect()
@@ -165,6 +159,8 @@ async function offsets(admin, request) {
   return { beginning: Number(found.low), end: Number(found.high), for_times: forTimes }
 }
 
+exports.message = message
+exports.withAdmin = withAdmin
 exports.operations = {
   produce,
   offsets: withAdmin(offsets),

@@ -1,0 +1,68 @@
+'use strict'
+
+const { cluster } = require('./cluster.js')
+const { groupOf } = require('./members.js')
+const { message } = require('./operations.js')
+
+// Transactional producers that stay open between requests, each with the transaction that it is in.
+const open = new Map()
+let opened = 0
+
+// The library asks for its producer id when it connects: then it is the newest one.
+async function transactionOpen(request) {
+  const producer = cluster(request).producer({
+    transactionalId: request.transactional_id,
+    transactionTimeout: request.timeout_ms,
+    maxInFlightRequests: 1,
+    idempotent: true,
+  })
+  await producer.connect()
+  open.set(++opened, { producer, transaction: null })
+  return { number: opened }
+}
+
+async function begin({ number }) {
+  const session = open.get(number)
+  session.transaction = await session.producer.transaction()
+  return {}
+}
+
+async function send({ number, topic, records }) {
+  await open.get(number).transaction.send({ topic, acks: -1, messages: records.map(message) })
+  return {}
+}
+
+async function sendOffsets({ number, offsets, member }) {
+  const topics = offsets.map(([topic, partition, offset, metadata]) => ({
+    topic,
+    partitions: [{ partition, offset: String(offset), metadata }],
+  }))
+  await open.get(number).transaction.sendOffsets({ consumerGroupId: groupOf(member), topics })
+  return {}
+}
+
+async function commit({ number }) {
+  await open.get(number).transaction.commit()
+  return {}
+}
+
+async function abort({ number }) {
+  await open.get(number).transaction.abort()
+  return {}
+}
+
+async function close({ number }) {
+  await open.get(number).producer.disconnect()
+  open.delete(number)
+  return {}
+}
+
+exports.operations = {
+  transaction_open: transactionOpen,
+  transaction_begin: begin,
+  transaction_send: send,
+  transaction_send_offsets: sendOffsets,
+  transaction_commit: commit,
+  transaction_abort: abort,
+  transaction_close: close,
+}
