@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,12 @@ Job = dict[str, Any]
 
 def run_client(command: str, **job: Any) -> Job:
     """Runs one job in a new process and returns what it printed."""
+    return run_module("bench.client", command, job)
+
+
+def run_module(module: str, command: str, job: Job) -> Job:
     done = subprocess.run(
-        [sys.executable, "-m", "bench.client", command, json.dumps(job)],
+        [sys.executable, "-m", module, command, json.dumps(job)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -36,7 +41,7 @@ def run_client(command: str, **job: Any) -> Job:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"bench.client {command} failed:\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{module} {command} failed:\n{done.stdout}{done.stderr}")
     result: Job = json.loads(done.stdout)
     return result
 
@@ -167,11 +172,39 @@ def send_at_rate(job: Job, count: int) -> None:
     producer.flush(30.0)
 
 
+def transactions(job: Job) -> Job:
+    """Seconds for transactions one after the other, each with its records spread over the partitions."""
+    producer = Producer(
+        {
+            "bootstrap.servers": job["bootstrap"],
+            "transactional.id": f"bench-{uuid.uuid4()}",
+            "linger.ms": 5 if job["records"] > 1 else 0,
+            "batch.size": 1_000_000,
+            "socket.nagle.disable": True,
+        }
+    )
+    producer.init_transactions(TIMEOUT_SECONDS)
+    value = os.urandom(job["record_bytes"])
+    started = time.perf_counter()
+    for number in range(job["transactions"]):
+        producer.begin_transaction()
+        for record in range(job["records"]):
+            producer.produce(
+                job["topic"],
+                value,
+                partition=(number + record) % job["partitions"],
+                on_delivery=raise_on_error,
+            )
+        producer.commit_transaction(TIMEOUT_SECONDS)
+    return {"seconds": time.perf_counter() - started}
+
+
 COMMANDS = {
     "produce": produce,
     "produce_one_by_one": produce_one_by_one,
     "consume": consume,
     "latency": latency,
+    "transactions": transactions,
 }
 
 if __name__ == "__main__":

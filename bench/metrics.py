@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
 TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
+SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,14 @@ METRICS = (
     Metric("latency_p50", "produce to consume, p50", "ms"),
     Metric("latency_p99", "produce to consume, p99", "ms", TAIL_LATENCY),
     Metric("latency_p999", "produce to consume, p99.9", "ms"),
+    Metric("settle_classic", "classic group settles after one of 50 members left", "ms", SETTLE),
+    Metric("settle_consumer", "consumer group (KIP-848) settles after the same", "ms", SETTLE),
+    Metric("commit_p50", "offset commit, p50", "ms"),
+    Metric("commit_p99", "offset commit, p99", "ms", COMMIT),
+    Metric("transactions_seconds", "100 transactions of 1,000 records", "s", TRANSACTIONS),
+    Metric("transactions_cpu", "broker CPU for these", "s"),
+    Metric("small_transactions_seconds", "1,000 transactions of one record", "s", TRANSACTIONS),
+    Metric("small_transactions_cpu", "broker CPU for these", "s"),
     Metric("start_seconds", "start to first answered Metadata", "s", START),
     Metric("start_cpu", "CPU to start", "s"),
     Metric("platform_start_seconds", "start of the platform (`penstock up`)", "s", START, "start_seconds"),

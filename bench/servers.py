@@ -22,8 +22,10 @@ from bench.wire import try_metadata
 SCRIPTS = Path(sys.executable).parent
 START_TIMEOUT_SECONDS = 60.0
 BOTH_OVERRIDE = {
-    "log.segment.delete.delay.ms": "0"
-}  # a deleted topic gives its disk and page cache back at once
+    "log.segment.delete.delay.ms": "0",  # a deleted topic gives its disk and page cache back at once
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+}
 
 
 class Server(ABC):

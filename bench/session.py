@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import topics
-from bench.client import run_client
+from bench.client import run_client, run_module
 from bench.metrics import BY_KEY
 from bench.servers import SERVERS, Server
 
@@ -21,6 +21,7 @@ MOST_WARM_UP_ROUNDS = 12
 IDLE_WARM_UP_ROUNDS = 2  # so many rounds in a row without improvement end the warm-up: one may just be noise
 IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
+GROUP_CLIENT = "bench.group_client"
 
 
 CLIENTS_MAX_IN_FLIGHT = 1_000_000
@@ -37,6 +38,9 @@ class Sizes:
     memory_gigabytes: float
     partitions: int
     connections: int
+    rebalances: int
+    commits: int
+    transactions: int
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -48,11 +52,14 @@ class Sizes:
             memory_gigabytes=self.memory_gigabytes * scale,
             partitions=max(20, round(self.partitions * scale)),
             connections=max(10, round(self.connections * scale)),
+            rebalances=max(2, round(self.rebalances * scale)),
+            commits=max(100, round(self.commits * scale)),
+            transactions=max(2, round(self.transactions * scale)),
         )
 
 
-FULL = Sizes(5, 1.0, 100_000, 10_000, 500, 5.0, 2_000, 500)
-QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500)
+FULL = Sizes(5, 1.0, 100_000, 10_000, 500, 5.0, 2_000, 500, 10, 10_000, 200)
+QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500, 5, 5_000, 100)
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,24 @@ class Session:
         rate = {"records_per_second": records_per_second}
         result: list[int] = run_client("latency", bootstrap=server.bootstrap, **job, **rate)["nanoseconds"]
         return result
+
+    def settle(self, server: Server, topic: str, protocol: str, members: int, partitions: int) -> list[float]:
+        """Seconds of each time that a member left."""
+        job = {"topic": topic, "protocol": protocol, "members": members, "partitions": partitions}
+        times = {"port": server.port, "times": self.sizes.rebalances}
+        result: list[float] = run_module(GROUP_CLIENT, "settle", {**job, **times})["seconds"]
+        return result
+
+    def commits(self, server: Server, topic: str) -> list[int]:
+        """Nanoseconds of each offset commit."""
+        amounts = {"commits": self.sizes.commits, "warm_up": self.sizes.commits}
+        job = {"port": server.port, "topic": topic, **amounts}
+        result: list[int] = run_module(GROUP_CLIENT, "commit", job)["nanoseconds"]
+        return result
+
+    def transactions(self, server: Server, topic: str, count: int, records: int) -> Load:
+        job = {"topic": topic, "partitions": PARTITIONS, "transactions": count, "records": records}
+        return self._measure(server, "transactions", record_bytes=RECORD_BYTES, **job)
 
     def _measure(self, server: Server, command: str, **job: object) -> Load:
         cpu, companion_cpu = server.cpu_seconds(), server.companion_cpu_seconds()

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.scenarios import connections, consume, latency, memory, partitions, produce, small_requests, start
+from bench.scenarios import (
+    connections,
+    consume,
+    groups,
+    latency,
+    memory,
+    partitions,
+    produce,
+    small_requests,
+    start,
+    transactions,
+)
 from bench.session import Session
 
 SCENARIOS: dict[str, Callable[[Session], None]] = {
@@ -12,6 +23,8 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "consume": consume.run,
     "small_requests": small_requests.run,
     "latency": latency.run,
+    "groups": groups.run,
+    "transactions": transactions.run,
     "start": start.run,
     "memory": memory.run,
     "partitions": partitions.run,
