@@ -1,5 +1,6 @@
 """Between a machine's records and the batches of its partition's log."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 from penstock.errors import ApiError, ErrorCode
@@ -11,7 +12,8 @@ from penstock.records.reader import Record
 from penstock.settings.topic import TopicSettings
 from penstock.wire.stored_records import encode_key, encode_value
 
-READ_BYTES = 5 * 1024 * 1024
+READ_BYTES = 128 * 1024
+"""Read at once when a coordinator is loaded; other requests are served between two pieces."""
 RECORD_OVERHEAD_BYTES = 32
 """More than what a record takes beside its key and value."""
 
@@ -49,9 +51,10 @@ def _pieces(records: Sequence[NewRecord], now_ms: int, max_bytes: int) -> Iterat
     yield piece
 
 
-def read_batches(log: PartitionLog, position: int) -> list[Batch]:
+async def read_batches(log: PartitionLog, position: int) -> list[Batch]:
     """The next batches from an offset on, at least one."""
     piece = log.read(position, READ_BYTES, max_offset=log.log_end_offset, at_least_one=True)
     if piece is None:
         raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"nothing to read at {position} below the end of the log")
-    return [batch for batch in split_batches(memoryview(piece.read())) if batch.next_offset > position]
+    data = await asyncio.to_thread(piece.read)
+    return [batch for batch in split_batches(memoryview(data)) if batch.next_offset > position]

@@ -66,13 +66,13 @@ class Shard(Generic[MachineT]):
     # loading
 
     async def load(self) -> None:
-        log_ = self.partition.log
-        position = log_.log_start_offset
-        while position < log_.log_end_offset:
-            for batch in read_batches(log_, position):
+        stored = self.partition.log
+        position = stored.log_start_offset
+        while position < stored.log_end_offset:
+            for batch in await read_batches(stored, position):
                 self._replay_batch(batch)
                 position = batch.next_offset
-            await asyncio.sleep(0)
+            position = max(position, stored.log_start_offset)
         self._become_active()
 
     def load_at_once_if_empty(self) -> bool:
