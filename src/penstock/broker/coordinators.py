@@ -10,7 +10,9 @@ from penstock.broker.shards import Shards
 from penstock.controller.image import TopicImage
 from penstock.group.shard import GroupShard
 from penstock.group.share_state import ShareStateShard
+from penstock.machine import Producer
 from penstock.txn.shard import TransactionShard
+from penstock.types import TopicPartition
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -43,6 +45,16 @@ class Coordinators:
         for partition in self._to_load:
             self.on_partition(partition)
         self._to_load.clear()
+
+    # transactions
+
+    async def verify_transaction(
+        self, transactional_id: str, producer: Producer, partition: TopicPartition, *, add_partition: bool
+    ) -> None:
+        """Raises the ApiError that refuses a write into a transaction that does not have this partition.
+
+        With `add_partition` (KIP-890) the partition is made part of the transaction instead.
+        """
 
     # the cluster's news
 
