@@ -44,8 +44,17 @@ def decode_number(value: bytes) -> int:
 class Load:
     """Runs on a thread of its own from `start` to `finish`."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int, *, idempotent: bool) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        partitions: int,
+        *,
+        idempotent: bool,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
         self.topic = topic
+        self.pause_seconds = pause_seconds
         self.partitions = partitions
         self.idempotent = idempotent
         self.acknowledged: list[list[int]] = [[] for _ in range(partitions)]
@@ -88,7 +97,7 @@ class Load:
                 for number in range(RECORDS_PER_BURST):
                     self._send(number % self.partitions)
             self._producer.poll(0)
-            self._stopping.wait(PAUSE_SECONDS)
+            self._stopping.wait(self.pause_seconds)
 
     def _send(self, partition: int) -> None:
         number = self._sent[partition]

@@ -19,10 +19,14 @@ from tests.broker.asking import batch_of, create_topic, fetch_one, metadata, new
 from tests.broker.platform import Platform
 from tests.broker.test_idempotence import Sender, new_producer_id
 from tests.broker.test_topics import delete_topic, grow
+from tests.support.cluster_fixture import PEER
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
-pytestmark = pytest.mark.faults
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(PEER == "apache", reason="Apache Kafka runs without ZooKeeper"),
+]
 
 SHORTEST_SESSION_MS = 400
 
