@@ -4,18 +4,17 @@ The metadata is the clients' own affair, in a format of theirs (`ConsumerProtoco
 begins with a version number and the topics. Only these are read here, to know which offsets are in use.
 """
 
-from struct import Struct
-from struct import error as StructError
+import struct
 
-_SHORT = Struct(">h")
-_INT = Struct(">i")
+_SHORT = struct.Struct(">h")
+_INT = struct.Struct(">i")
 
 
 def decode_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
     """The topics, or None if these bytes are something else."""
     try:
         return frozenset(_read_topics(metadata))
-    except (StructError, ValueError):
+    except (struct.error, ValueError):
         return None
 
 

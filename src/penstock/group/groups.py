@@ -31,6 +31,11 @@ class Group(ABC):
         """As clients see it: `Stable`, `Empty`, ..."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no members, so that it may be deleted."""
+        return self.state_name == "Empty"
+
+    @property
     @abstractmethod
     def protocol_type(self) -> str:
         """As ListGroups shows it: `consumer`, `connect`, `share`, ..."""

@@ -1,10 +1,14 @@
 """A part of a shard: one subject, its records and its timers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from penstock.group.groups import GroupContext
-from penstock.machine import Outcome, RecordContext, TimerKey
+from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
+from penstock.wire.messages.heartbeat import HeartbeatRequest
+from penstock.wire.messages.join_group import JoinGroupRequest
+from penstock.wire.messages.leave_group import LeaveGroupRequest
+from penstock.wire.messages.sync_group import SyncGroupRequest
 from penstock.wire.schema import StoredMessage
 
 Replay = Callable[[Any, Any, RecordContext], None]
@@ -30,3 +34,24 @@ class Part:
 
     def on_topics_changed(self, names: frozenset[str], now_ms: int, outcome: Outcome) -> None:
         """Topics were created, grown or deleted; the image has the news already."""
+
+
+@runtime_checkable
+class ClassicProtocol(Protocol):
+    """A part whose groups take members that speak the classic protocol."""
+
+    def handle_classic_join(
+        self, request: JoinGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome: ...
+
+    def handle_classic_sync(
+        self, request: SyncGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome: ...
+
+    def handle_classic_heartbeat(
+        self, request: HeartbeatRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome: ...
+
+    def handle_classic_leave(
+        self, request: LeaveGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome: ...

@@ -1,20 +1,22 @@
 """One shard of the group coordinator: the machine over one partition of `__consumer_offsets`.
 
 Its parts each own one subject: `offsets`, `classic` groups, `consumer` groups (KIP-848), `share` groups. The shard only
-finds the part that a record or a timer belongs to; requests are put to the parts directly.
+finds the part that a record or a timer belongs to; requests are put to the parts directly, but for those of the classic
+protocol, which both classic and consumer groups serve.
 """
 
 from collections.abc import Callable
 from typing import ClassVar
 
 from penstock.controller.image import ClusterImage
+from penstock.errors import ApiError, ErrorCode
 from penstock.group.classic import ClassicGroups
 from penstock.group.consumer import ConsumerGroups
-from penstock.group.groups import GroupContext
+from penstock.group.groups import CONSUMER, GroupContext
 from penstock.group.offsets import Offsets
-from penstock.group.parts import OnTimer, Replay
+from penstock.group.parts import ClassicProtocol, OnTimer, Replay
 from penstock.group.share import ShareGroups
-from penstock.machine import Outcome, Producer, RecordContext, TimerKey
+from penstock.machine import Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.settings.broker import BrokerSettings
 from penstock.wire.schema import RecordTypes, StoredMessage
 from penstock.wire.stored import group as group_records
@@ -58,4 +60,27 @@ class GroupShard:
         outcome = Outcome()
         for part in self._parts:
             part.on_topics_changed(names, now_ms, outcome)
+        return outcome
+
+    # requests that concern several parts
+
+    def serving_classic_protocol(self, group_id: str) -> ClassicProtocol:
+        """The part that serves JoinGroup, SyncGroup, Heartbeat and LeaveGroup in this group."""
+        group = self.context.groups.get(group_id)
+        if group is None or group.KIND != CONSUMER or group.is_empty:
+            return self.classic
+        if not isinstance(self.consumer, ClassicProtocol):
+            raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        return self.consumer
+
+    def handle_delete_group(self, group_id: str, ticket: Ticket, now_ms: int) -> Outcome:
+        """Removes a group of any kind, with its offsets."""
+        group = self.context.groups.get(group_id)
+        if group is None:
+            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+        group.check_delete()
+        outcome = Outcome()
+        self.offsets.write_tombstones_of_group(group_id, outcome)
+        group.write_tombstones(outcome)
+        outcome.reply(ticket, None)
         return outcome

@@ -1,0 +1,33 @@
+"""DeleteGroups: groups of any kind that have no members, with their offsets. v2 is flexible."""
+
+from typing import TYPE_CHECKING
+
+from penstock.broker.router import RequestContext, handles
+from penstock.errors import ApiError
+from penstock.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+@handles(DeleteGroupsRequest, versions=(0, 2))
+async def handle_delete_groups(
+    broker: "Broker", request: DeleteGroupsRequest, context: RequestContext
+) -> DeleteGroupsResponse:
+    names = dict.fromkeys(request.groups_names)
+    return DeleteGroupsResponse(results=[await _delete(broker, name) for name in names])
+
+
+async def _delete(broker: "Broker", group_id: str) -> DeletableGroupResult:
+    result = DeletableGroupResult(group_id)
+    try:
+        await broker.coordinators.groups.call(
+            group_id, lambda shard, ticket, now_ms: shard.handle_delete_group(group_id, ticket, now_ms)
+        )
+    except ApiError as error:
+        result.error_code = error.code
+    return result
