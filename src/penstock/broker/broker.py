@@ -9,6 +9,7 @@ from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
 from penstock.broker.coordination import Coordination
 from penstock.broker.coordinators import Coordinators
+from penstock.broker.features import Features
 from penstock.broker.fetch_sessions import FetchSessionCache
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
@@ -53,6 +54,7 @@ class Broker:
         )
         self.coordination = Coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
         self.cluster = Cluster(settings, self.clock, self.coordination)
+        self.features = Features(self.cluster)
         self.producer_ids = ProducerIds(self.cluster.claim_producer_ids)
         self.coordinators = Coordinators(self)
         self._knows_its_topics = False

@@ -25,6 +25,7 @@ from penstock.broker.coordination import Set as SetNode
 from penstock.clock import Clock
 from penstock.controller import topics as decide
 from penstock.controller import znodes
+from penstock.controller.features import FIRST_FEATURES
 from penstock.controller.image import BrokerImage, ClusterImage, TopicImage
 from penstock.errors import ConfigError
 from penstock.replica.leader import ReplicaSet
@@ -78,6 +79,7 @@ class Cluster:
         await self._elect_controller()
         await self._finish_deletions()
         await self._load_brokers()
+        await self.load_features()
         await self._load_configs()
         await self._load_topics()
 
@@ -191,6 +193,12 @@ class Cluster:
             name: znodes.decode_configs(node.data) for name, node in zip(names, nodes, strict=True)
         }
         self.listener.on_broker_configs()
+        names = await self.coordination.children(znodes.CONFIG_GROUPS)
+        nodes = await asyncio.gather(
+            *(self.coordination.get(f"{znodes.CONFIG_GROUPS}/{name}") for name in names)
+        )
+        for name, node in zip(names, nodes, strict=True):
+            self._apply_group_configs(znodes.group_of_config_node(name), znodes.decode_configs(node.data))
 
     async def _load_topics(self) -> None:
         names = await self.coordination.children(znodes.BROKER_TOPICS)
@@ -334,6 +342,31 @@ class Cluster:
             await self.coordination.create(Create(path, data))
         except NodeExists:
             await self.coordination.set(path, data)
+
+    async def set_group_configs(self, group_id: str, configs: dict[str, str]) -> None:
+        await self._put(znodes.group_config_path(group_id), znodes.encode_configs(configs))
+        self._apply_group_configs(group_id, configs)
+
+    def _apply_group_configs(self, group_id: str, configs: dict[str, str]) -> None:
+        if configs:
+            self.image.group_configs[group_id] = configs
+        else:
+            self.image.group_configs.pop(group_id, None)
+
+    # features
+
+    async def load_features(self) -> None:
+        await self._ensure(znodes.FEATURES, znodes.encode_features(FIRST_FEATURES))
+        node = await self.coordination.get(znodes.FEATURES)
+        self.image.features = znodes.decode_features(node.data)
+        self.image.features_epoch = node.version
+
+    async def set_features(self, levels: dict[str, int]) -> None:
+        """VersionConflict if somebody else has changed them since they were read."""
+        self.image.features_epoch = await self.coordination.set(
+            znodes.FEATURES, znodes.encode_features(levels), self.image.features_epoch
+        )
+        self.image.features = levels
 
     # producer ids
 

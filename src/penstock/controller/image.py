@@ -44,6 +44,10 @@ class ClusterImage:
     topic_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     broker_configs: dict[str, dict[str, str]] = field(default_factory=dict)
     """By broker id as text; `<default>` holds what applies to all brokers."""
+    group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    """The level of each feature that is switched on."""
+    features_epoch: int = 0
 
     def put_topic(self, topic: TopicImage, configs: dict[str, str]) -> None:
         self.topics[topic.name] = topic

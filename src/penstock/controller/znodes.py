@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 from penstock.controller.image import BrokerImage
 from penstock.replica.leader import ReplicaSet
@@ -18,6 +19,8 @@ CONFIG_TOPICS = "/config/topics"
 CONFIG_BROKERS = "/config/brokers"
 CONFIG_CHANGES = "/config/changes"
 DELETE_TOPICS = "/admin/delete_topics"
+CONFIG_GROUPS = "/config/groups"
+FEATURES = "/feature"
 PRODUCER_IDS = "/latest_producer_id_block"
 
 PERSISTENT_PATHS = (
@@ -25,6 +28,7 @@ PERSISTENT_PATHS = (
     BROKER_TOPICS,
     CONFIG_TOPICS,
     CONFIG_BROKERS,
+    CONFIG_GROUPS,
     "/config/clients",
     "/config/users",
     CONFIG_CHANGES,
@@ -34,6 +38,7 @@ PERSISTENT_PATHS = (
     "/log_dir_event_notification",
 )
 DEFAULT_BROKER = "<default>"
+FEATURES_ENABLED = 1
 
 
 def broker_path(broker_id: int) -> str:
@@ -62,6 +67,15 @@ def topic_config_path(topic: str) -> str:
 
 def broker_config_path(broker: str) -> str:
     return f"{CONFIG_BROKERS}/{broker}"
+
+
+def group_config_path(group_id: str) -> str:
+    """The id as in a URL, and without dots: it may be anything, which a node's name may not."""
+    return f"{CONFIG_GROUPS}/{quote(group_id, safe='').replace('.', '%2E')}"
+
+
+def group_of_config_node(name: str) -> str:
+    return unquote(name)
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
@@ -162,6 +176,16 @@ def encode_configs(configs: Mapping[str, str]) -> bytes:
 
 def decode_configs(data: bytes) -> dict[str, str]:
     return dict(json.loads(data)["config"])
+
+
+def encode_features(levels: Mapping[str, int]) -> bytes:
+    return _json({"version": 2, "status": FEATURES_ENABLED, "features": dict(levels)})
+
+
+def decode_features(data: bytes) -> dict[str, int]:
+    """The levels; none if the node is of a cluster that has features disabled."""
+    value = json.loads(data)
+    return dict(value["features"]) if value["status"] == FEATURES_ENABLED else {}
 
 
 def encode_producer_block(broker_id: int, start: int, end: int) -> bytes:

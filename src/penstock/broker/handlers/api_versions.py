@@ -9,8 +9,8 @@ be 0.
 import re
 from typing import TYPE_CHECKING
 
-from penstock.broker.features import FINALIZED_EPOCH, FINALIZED_FEATURES, SUPPORTED_FEATURES
 from penstock.broker.router import APIS, RequestContext, handles
+from penstock.controller.features import SUPPORTED_FEATURES
 from penstock.errors import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.api_versions import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CLIENT_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 FIRST_VERSION_WITH_CLIENT_SOFTWARE = 3
+FIRST_VERSION_WITH_LEVEL_0 = 4
 
 
 def _served() -> list[ApiVersion]:
@@ -35,6 +36,15 @@ def _served() -> list[ApiVersion]:
 def _refuse_version(broker: "Broker") -> ApiVersionsResponse:
     own = [api for api in _served() if api.api_key == ApiKey.API_VERSIONS]
     return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=own)
+
+
+def _supported(version: int) -> list[SupportedFeatureKey]:
+    """Clients that only know older versions fail on a feature that may be at level 0."""
+    return [
+        SupportedFeatureKey(name, *levels)
+        for name, levels in SUPPORTED_FEATURES.items()
+        if levels.lowest or version >= FIRST_VERSION_WITH_LEVEL_0
+    ]
 
 
 @handles(ApiVersionsRequest, versions=(0, 4), refuse_version=_refuse_version)
@@ -48,7 +58,9 @@ def handle_api_versions(
         context.connection.client_software = (name, version)
     return ApiVersionsResponse(
         api_keys=_served(),
-        supported_features=[SupportedFeatureKey(*feature) for feature in SUPPORTED_FEATURES],
-        finalized_features_epoch=FINALIZED_EPOCH,
-        finalized_features=[FinalizedFeatureKey(name, level, level) for name, level in FINALIZED_FEATURES],
+        supported_features=_supported(context.version),
+        finalized_features_epoch=broker.features.epoch,
+        finalized_features=[
+            FinalizedFeatureKey(name, level, level) for name, level in broker.features.finalized.items()
+        ],
     )
