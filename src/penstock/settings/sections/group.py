@@ -69,15 +69,15 @@ class GroupSettings:
         effect=LATER,
     )
     group_min_session_timeout_ms: int = integer(
-        6000, "The shortest session timeout that a member of a classic group may ask for.", effect=LATER
+        6000, "The shortest session timeout that a member of a classic group may ask for."
     )
     group_max_session_timeout_ms: int = integer(
-        1_800_000, "The longest session timeout that a member of a classic group may ask for.", effect=LATER
+        1_800_000, "The longest session timeout that a member of a classic group may ask for."
     )
     group_initial_rebalance_delay_ms: int = integer(
-        3000, "How long a new classic group waits for more members before its first rebalance.", effect=LATER
+        3000, "How long a new classic group waits for more members before its first rebalance."
     )
-    group_max_size: int = integer(INT_MAX, "The most members of a classic group.", at_least(1), effect=LATER)
+    group_max_size: int = integer(INT_MAX, "The most members of a classic group.", at_least(1))
     group_coordinator_rebalance_protocols: tuple[str, ...] = items(
         ("classic", "consumer", "streams"),
         "The kinds of groups served.",
