@@ -1,0 +1,41 @@
+"""ConsumerGroupDescribe: members, epochs and assignments of consumer groups (KIP-848).
+
+v1 shows which protocol each member speaks.
+"""
+
+from typing import TYPE_CHECKING
+
+from penstock.broker.operations import GROUP_OPERATIONS
+from penstock.broker.router import RequestContext, handles
+from penstock.errors import ApiError, ErrorCode
+from penstock.group.groups import CONSUMER, check_group_id
+from penstock.wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+@handles(ConsumerGroupDescribeRequest, versions=(0, 1))
+def handle_consumer_group_describe(
+    broker: "Broker", request: ConsumerGroupDescribeRequest, context: RequestContext
+) -> ConsumerGroupDescribeResponse:
+    described = [_describe(broker, group_id) for group_id in request.group_ids]
+    if request.include_authorized_operations:
+        for group in described:
+            if not group.error_code:
+                group.authorized_operations = GROUP_OPERATIONS
+    return ConsumerGroupDescribeResponse(groups=described)
+
+
+def _describe(broker: "Broker", group_id: str) -> DescribedGroup:
+    try:
+        if CONSUMER not in broker.settings.group_coordinator_rebalance_protocols:
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
+        check_group_id(group_id)
+        return broker.coordinators.groups.find(group_id).machine.consumer.describe(group_id)
+    except ApiError as error:
+        return DescribedGroup(group_id=group_id, error_code=error.code, error_message=error.message)

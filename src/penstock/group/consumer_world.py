@@ -1,0 +1,78 @@
+"""What consumer groups see of the world around them, and what is known of them outside the log."""
+
+from penstock.controller.image import ClusterImage
+from penstock.group.groups import GroupContext
+from penstock.group.metadata_hash import TopicHashes
+from penstock.machine import Outcome, TimerKey
+from penstock.settings.broker import BrokerSettings
+
+SESSION, REBALANCE, REJOIN, SYNC, REGEXES = (
+    "consumer-session",
+    "consumer-rebalance",
+    "consumer-rejoin",
+    "consumer-sync",
+    "consumer-regexes",
+)
+
+
+def session_timer(group_id: str, member_id: str) -> TimerKey:
+    """How long a member may be silent."""
+    return SESSION, group_id, member_id
+
+
+def rebalance_timer(group_id: str, member_id: str) -> TimerKey:
+    """How long a member may take to give up partitions."""
+    return REBALANCE, group_id, member_id
+
+
+def rejoin_timer(group_id: str, member_id: str) -> TimerKey:
+    """How long a classic member may take to join again once it is told to."""
+    return REJOIN, group_id, member_id
+
+
+def sync_timer(group_id: str, member_id: str) -> TimerKey:
+    """How long a classic member may take from joining to asking for its assignment."""
+    return SYNC, group_id, member_id
+
+
+def regexes_timer(group_id: str) -> TimerKey:
+    """Matching a group's regular expressions, apart from the request that calls for it."""
+    return REGEXES, group_id
+
+
+class ConsumerWorld:
+    def __init__(self, context: GroupContext) -> None:
+        self.context = context
+        self.topic_hashes = TopicHashes(context.image)
+        self.topics_version = 0
+        """Grows with each change of topics; higher after a restart than ever before it."""
+        self.refreshing: set[str] = set()
+        """Groups whose regular expressions are about to be matched."""
+        self.rejoining: set[tuple[str, str]] = set()
+        """Classic members that were told to join again."""
+
+    @property
+    def image(self) -> ClusterImage:
+        return self.context.image
+
+    @property
+    def settings(self) -> BrokerSettings:
+        return self.context.settings
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        return self.settings.group_consumer_session_timeout_ms
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        return self.settings.group_consumer_heartbeat_interval_ms
+
+    def assignment_interval_ms(self, group_id: str) -> int:
+        return self.settings.group_consumer_assignment_interval_ms
+
+    def assignors(self) -> tuple[str, ...]:
+        """The default first."""
+        return self.settings.group_consumer_assignors
+
+    def stop_timers(self, group_id: str, member_id: str, outcome: Outcome) -> None:
+        self.rejoining.discard((group_id, member_id))
+        for timer in (session_timer, rebalance_timer, rejoin_timer, sync_timer):
+            outcome.stop_timer(timer(group_id, member_id))
