@@ -230,10 +230,14 @@ class JavaClient(ForeignClient):
 
 
 class FranzGoClient(ForeignClient):
-    """Sends offsets in a transaction only as part of one client that also consumes."""
+    """Sends offsets in a transaction only as part of one client that also consumes.
+
+    A static member of the consumer protocol does not say its instance id when it leaves, and so does not leave.
+    """
 
     name = "franz-go"
     group_protocols = ("classic", "cooperative", "consumer")
+    static_protocols = ("classic", "cooperative")
 
     def command(self) -> tuple[str, ...]:
         return toolchains.franz_go_command()
@@ -248,8 +252,9 @@ class KafkajsClient(ForeignClient):
     name = "kafkajs"
     codecs = ("none", "gzip")
     null_headers = False
-    static_membership = False
+    static_protocols = ()
     assigns = False
+    pattern_finds_new_topics = False
     filters_groups = False
     only = frozenset(
         {

@@ -207,8 +207,13 @@ class Client:
     null_headers = True  # a header without a value can be sent
     chooses_auto_creation = True  # the producer can be told not to create topics
     group_protocols: tuple[str, ...] = ("classic",)  # of classic, cooperative, consumer
-    static_membership = True  # a member can have an instance id
+    static_protocols: tuple[str, ...] = (
+        "classic",
+        "cooperative",
+        "consumer",
+    )  # a member can have an instance id
     assigns = True  # a consumer can be given partitions instead of a subscription
+    pattern_finds_new_topics = True  # a topic made later joins a pattern
     filters_groups = True  # groups can be listed by state and by type
 
     def __init__(self, bootstrap: str) -> None:

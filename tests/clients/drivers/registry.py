@@ -34,15 +34,14 @@ def every_client(
 def every_client_and_protocol(
     *operations: str,
     protocols: Sequence[str] = ("classic", "cooperative", "consumer"),
-    where: Callable[[type[Client]], bool] = lambda kind: True,
+    where: Callable[[type[Client], str], bool] = lambda kind, protocol: True,
 ) -> pytest.MarkDecorator:
     """Parametrizes `client` and `protocol` with each way in which a client can be in a group."""
     pairs = [
         (name, protocol)
         for name in clients_with(*operations)
-        if where(CLIENTS[name])
         for protocol in CLIENTS[name].group_protocols
-        if protocol in protocols
+        if protocol in protocols and where(CLIENTS[name], protocol)
     ]
     return pytest.mark.parametrize(("client", "protocol"), pairs, indirect=["client"])
 
