@@ -52,6 +52,8 @@ rootLogger.appenderRef.stderr.ref = stderr
 """
 
 TOOL_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx256m")
+# A tool that loads what most of them load, and ends soon since nobody listens there.
+ARCHIVED_RUN = ("kafka-consumer-groups", "--list", "--timeout", "200", "--bootstrap-server", "127.0.0.1:9")
 
 # What Kafka's own start script passes.
 SERVER_JVM_FLAGS = (
@@ -116,12 +118,18 @@ def java_available() -> str | None:
     return None
 
 
-def _java_version() -> int:
+@functools.cache
+def _java_release() -> str:
     said = subprocess.run(
         ["java", "-version"], capture_output=True, text=True, timeout=60, check=False
     ).stderr
-    found = re.search(r'version "(\d+)', said)
-    return int(found[1]) if found else 0
+    found = re.search(r'version "([^"]+)"', said)
+    return found[1] if found else ""
+
+
+def _java_version() -> int:
+    found = re.match(r"\d+", _java_release())
+    return int(found[0]) if found else 0
 
 
 def require_java() -> None:
@@ -172,6 +180,8 @@ def _fetch() -> None:
     partial = HOME / "lib.partial"
     for leftover in (partial, HOME / "lib"):
         shutil.rmtree(leftover, ignore_errors=True)
+    for archive in HOME.glob("*.jsa"):
+        archive.unlink()
     (HOME / "pom.xml").write_text(_pom())
     (HOME / "log4j2.properties").write_text(LOG4J_PROPERTIES)
     maven = ("mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime")
@@ -197,7 +207,28 @@ def classpath() -> str:
     return str(HOME / "lib" / "*")
 
 
-def java_command(main_class: str, *args: str, jvm_flags: tuple[str, ...] = TOOL_JVM_FLAGS) -> list[str]:
+@functools.cache
+def tool_jvm_flags() -> tuple[str, ...]:
+    """With an archive of the classes that the tools load, made once: a start then costs half."""
+    archive = HOME / f"tools-{_java_release()}.jsa"
+    jars = classpath()
+    with _locked():
+        if not archive.exists():
+            _make_archive(archive, jars)
+    return (*TOOL_JVM_FLAGS, f"-XX:SharedArchiveFile={archive}") if archive.exists() else TOOL_JVM_FLAGS
+
+
+def _make_archive(archive: Path, jars: str) -> None:
+    partial = archive.with_suffix(".partial")
+    name, *arguments = ARCHIVED_RUN
+    command = ["java", *TOOL_JVM_FLAGS, f"-XX:ArchiveClassesAtExit={partial}", "-cp", jars, TOOLS[name]]
+    subprocess.run([*command, *arguments], capture_output=True, timeout=120, check=False)
+    if partial.exists():
+        partial.rename(archive)
+
+
+def java_command(main_class: str, *args: str, jvm_flags: tuple[str, ...] | None = None) -> list[str]:
+    jvm_flags = tool_jvm_flags() if jvm_flags is None else jvm_flags
     log4j = f"-Dlog4j2.configurationFile={HOME / 'log4j2.properties'}"
     return ["java", *jvm_flags, log4j, "-cp", classpath(), main_class, *args]
 
