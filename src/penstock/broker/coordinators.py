@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.broker.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from penstock.broker.partition import Partition
 from penstock.broker.shards import Shards
+from penstock.broker.transaction_markers import MarkerWriter
+from penstock.broker.transaction_membership import Operation, Question, is_asked
 from penstock.controller.image import TopicImage
 from penstock.group.shard import GroupShard
 from penstock.group.share_state import ShareStateShard
@@ -23,16 +25,23 @@ class Coordinators:
         self.broker = broker
         self.groups = Shards(broker, CONSUMER_OFFSETS, self._make_group_shard)
         self.transactions = Shards(
-            broker, TRANSACTION_STATE, lambda index: TransactionShard(lambda: broker.settings)
+            broker, TRANSACTION_STATE, self._make_transaction_shard, MarkerWriter(broker).begin
         )
         self.share_states = Shards(
-            broker, SHARE_GROUP_STATE, lambda index: ShareStateShard(lambda: broker.settings)
+            broker, SHARE_GROUP_STATE, lambda index: ShareStateShard(broker.image, lambda: broker.settings)
         )
         self._is_started = False
         self._to_load: list[Partition] = []
 
     def _make_group_shard(self, index: int) -> GroupShard:
         return GroupShard(self.broker.image, lambda: self.broker.settings, lambda: str(uuid.uuid4()))
+
+    def _make_transaction_shard(self, index: int) -> TransactionShard:
+        return TransactionShard(
+            lambda: self.broker.settings,
+            self.broker.producer_ids.take,
+            lambda: self.broker.features.level("transaction.version"),
+        )
 
     def all(self) -> Iterator[Shards[Any]]:
         yield self.groups
@@ -49,12 +58,18 @@ class Coordinators:
     # transactions
 
     async def verify_transaction(
-        self, transactional_id: str, producer: Producer, partition: TopicPartition, *, add_partition: bool
+        self, transactional_id: str, producer: Producer, partition: TopicPartition, operation: Operation
     ) -> None:
-        """Raises the ApiError that refuses a write into a transaction that does not have this partition.
-
-        With `add_partition` (KIP-890) the partition is made part of the transaction instead.
-        """
+        """Makes sure that a transaction includes a partition that it is about to write to, or raises the ApiError
+        that refuses the write."""
+        if not is_asked(self.broker, operation):
+            return
+        question = Question(self.broker, transactional_id, producer, [partition], operation)
+        refusals = question.ask_at_once()
+        if refusals is None:
+            refusals = await question.answer()
+        if refusals:
+            raise refusals[partition]
 
     # the cluster's news
 

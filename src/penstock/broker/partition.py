@@ -13,13 +13,19 @@ from penstock.log.append_result import AppendResult
 from penstock.log.file_slice import FileSlice
 from penstock.log.partition_log import PartitionLog
 from penstock.log.producer_state import AppendOrigin
+from penstock.log.verification import Admission
+from penstock.machine import Producer
 from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
+from penstock.records.builder import build_end_transaction_marker
 from penstock.records.validation import prepare
 from penstock.replica.leader import LeaderState, ReplicaSet
 from penstock.types import TopicPartition
 
 if TYPE_CHECKING:
     from penstock.broker.hosted_directory import HostedDirectory
+
+
+FIRST_TRANSACTION_VERSION_WITH_EPOCH_BUMP = 2
 
 
 class Waiter(Protocol):
@@ -99,21 +105,63 @@ class Partition:
 
     # produce
 
-    def append(self, records: memoryview, produce_version: int, acks: int, now_ms: int) -> AppendResult:
+    def append(
+        self,
+        records: memoryview,
+        produce_version: int,
+        acks: int,
+        now_ms: int,
+        admission: Admission | None = None,
+    ) -> AppendResult:
+        """Appends what a producer sent. Transactional batches need an admission, see `log.verification`."""
         self.check_leader()
         if acks == -1:
             self._check_enough_in_sync()
         batches = decode_batches(records, produce_version=produce_version)
-        if batches[0].attributes & TRANSACTIONAL_FLAG:  # there is no coordinator yet that would ever end it
-            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        if batches[0].attributes & TRANSACTIONAL_FLAG:
+            self._check_admission(batches[0], admission)
         batches = prepare(batches, self.log.settings, now_ms)
         return self._append(batches, now_ms, AppendOrigin.CLIENT)
 
-    def append_as_coordinator(self, batches: list[Batch], now_ms: int) -> AppendResult:
+    def _check_admission(self, batch: Batch, admission: Admission | None) -> None:
+        if admission is None:
+            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        state = self.log.producer_state
+        if not admission.is_verified or state.is_in_transaction(batch):
+            return
+        verification = state.verifications.get(batch.producer_id)
+        if verification is None or verification is not admission.verification:
+            state.check_epoch(batch)
+            raise ApiError(ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction")
+
+    def append_as_coordinator(
+        self, batches: list[Batch], now_ms: int, origin: AppendOrigin = AppendOrigin.COORDINATOR
+    ) -> AppendResult:
         """Appends what a coordinator on this broker writes: its records, or the marker of a transaction."""
         self.check_leader()
         self._check_enough_in_sync()
-        return self._append(prepare(batches, self.log.settings, now_ms), now_ms, AppendOrigin.COORDINATOR)
+        return self._append(prepare(batches, self.log.settings, now_ms), now_ms, origin)
+
+    def append_marker(
+        self,
+        producer: Producer,
+        is_commit: bool,
+        coordinator_epoch: int,
+        transaction_version: int,
+        *,
+        now_ms: int,
+    ) -> None:
+        """Ends a transaction in this partition."""
+        marker = build_end_transaction_marker(
+            is_commit=is_commit,
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            timestamp=now_ms,
+        )
+        raises = transaction_version >= FIRST_TRANSACTION_VERSION_WITH_EPOCH_BUMP
+        origin = AppendOrigin.RAISING_COORDINATOR if raises else AppendOrigin.COORDINATOR
+        self.append_as_coordinator([marker], now_ms, origin)
 
     def _check_enough_in_sync(self) -> None:
         minimum = self.log.settings.min_insync_replicas

@@ -8,6 +8,9 @@ response with the places where the offsets stand. The next frame that has just t
 is appended at once and answered by filling in the copy; anything else, and anything that fails, goes the
 ordinary way.
 
+A transactional batch takes the shortcut only if its transaction has records in the partition already; the first
+one, and every one after the transaction's end, goes the ordinary way, which asks the coordinator.
+
 A memo is bound to the table of partitions and to the topic's settings as they were: any change of either
 makes it void. Measured with one-record requests, it takes a third off the broker's CPU time.
 """
@@ -17,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition
 from penstock.errors import ApiError
+from penstock.log.verification import BY_ITS_TRANSACTION, Admission
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.produce import (
     PartitionProduceResponse,
@@ -47,10 +51,13 @@ _PLACEHOLDERS = (0x1122334455667701, 0x1122334455667702, 0x1122334455667703)
 class ProduceMemo:
     """One request that came, but for its correlation id and records."""
 
-    __slots__ = ("acks", "offsets_at", "partition", "settings", "template", "version")
+    __slots__ = ("acks", "admission", "offsets_at", "partition", "settings", "template", "version")
 
-    def __init__(self, partition: Partition, acks: int, version: int, template: bytes) -> None:
+    def __init__(
+        self, partition: Partition, acks: int, version: int, admission: Admission | None, template: bytes
+    ) -> None:
         self.partition = partition
+        self.admission = admission
         self.settings = partition.log.settings
         self.acks = acks
         self.version = version
@@ -62,7 +69,7 @@ class ProduceMemo:
         if self.settings is not partition.log.settings:
             return None
         try:
-            result = partition.append(records, self.version, self.acks, now_ms)
+            result = partition.append(records, self.version, self.acks, now_ms, self.admission)
         except ApiError:
             return None
         out = bytearray(self.template)
@@ -115,7 +122,8 @@ class ProduceMemos:
         if not self._fits(frame, prefix_end):
             self._forget()
             self._head, self._prefix_end = bytes(frame[:4]), prefix_end
-        memo = ProduceMemo(partition, request.acks, version, _template(topic, version))
+        admission = None if request.transactional_id is None else BY_ITS_TRANSACTION
+        memo = ProduceMemo(partition, request.acks, version, admission, _template(topic, version))
         self._memos[bytes(frame[CORRELATION_ID_END:prefix_end])] = memo
 
     def _fits(self, frame: memoryview, prefix_end: int) -> bool:

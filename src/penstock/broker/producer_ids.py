@@ -1,22 +1,40 @@
 """Producer ids, taken from ZooKeeper in blocks, so that no id is ever handed out twice in a cluster."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from penstock.broker.coordination import CoordinationError
+from penstock.errors import ApiError, ErrorCode
+
+log = logging.getLogger("penstock.broker.producer_ids")
 
 
 class ProducerIds:
     def __init__(self, claim_block: Callable[[], Awaitable[range]]) -> None:
         self._claim_block = claim_block
-        self._ids: Iterator[int] = iter(())
+        self._ids: deque[int] = deque()
         self._claiming = asyncio.Lock()
+        self._refilling: asyncio.Task[None] | None = None
 
-    async def next(self) -> int:
-        while True:
-            for producer_id in self._ids:
-                return producer_id
-            await self._refill(self._ids)
+    @property
+    def is_empty(self) -> bool:
+        return not self._ids
 
-    async def _refill(self, exhausted: Iterator[int]) -> None:
+    def take(self) -> int:
+        """The next id of the block at hand; without one, the next block is asked for, and so is the client again."""
+        if not self._ids:
+            if self._refilling is None or self._refilling.done():
+                self._refilling = asyncio.get_running_loop().create_task(self.refill())
+            raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "no producer id is at hand")
+        return self._ids.popleft()
+
+    async def refill(self) -> None:
+        """Makes sure that there is an id to take, if ZooKeeper can be reached."""
         async with self._claiming:
-            if self._ids is exhausted:
-                self._ids = iter(await self._claim_block())
+            if not self._ids:
+                try:
+                    self._ids.extend(await self._claim_block())
+                except CoordinationError as error:
+                    log.warning("no producer ids at hand, clients are to ask again: %s", error)

@@ -27,7 +27,6 @@ from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode, PenstockError
 from penstock.machine import Machine, Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.records.batch import Batch
-from penstock.records.builder import build_end_transaction_marker
 from penstock.records.control import read_end_transaction_marker
 from penstock.records.reader import iterate_records
 from penstock.wire.schema import ApiMessage
@@ -178,17 +177,18 @@ class Shard(Generic[MachineT]):
     # transactions
 
     def end_transaction(
-        self, producer: Producer, *, is_commit: bool, coordinator_epoch: int, now_ms: int
+        self,
+        producer: Producer,
+        is_commit: bool,
+        coordinator_epoch: int,
+        transaction_version: int,
+        *,
+        now_ms: int,
     ) -> None:
         """Writes the marker that decides on what a transaction wrote here."""
-        marker = build_end_transaction_marker(
-            is_commit=is_commit,
-            producer_id=producer.producer_id,
-            producer_epoch=producer.producer_epoch,
-            coordinator_epoch=coordinator_epoch,
-            timestamp=now_ms,
+        self.partition.append_marker(
+            producer, is_commit, coordinator_epoch, transaction_version, now_ms=now_ms
         )
-        self.partition.append_as_coordinator([marker], now_ms)
         self.machine.replay_end_transaction(producer, is_commit=is_commit)
 
     # the end

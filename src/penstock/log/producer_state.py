@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.log.transaction_index import AbortedTransaction
+from penstock.log.verification import Verification
 from penstock.records.batch import (
     MAX_SEQUENCE,
     NO_PRODUCER_EPOCH,
@@ -30,6 +31,7 @@ from penstock.records.batch import (
 from penstock.records.control import EndTransactionMarker, read_end_transaction_marker
 
 BATCHES_TO_RETAIN = 5
+MAX_PRODUCER_EPOCH = 32767
 NO_OFFSET = -1
 
 
@@ -38,6 +40,7 @@ class AppendOrigin(Enum):
 
     CLIENT = "client"  # sequences and epochs
     COORDINATOR = "coordinator"  # epochs: markers and offset commits have no sequences
+    RAISING_COORDINATOR = "raising coordinator"  # the same, and that a marker raises the epoch (KIP-890)
 
 
 class BatchMetadata(NamedTuple):
@@ -142,10 +145,11 @@ class ProducerEntry:
 
 
 class ProducerState:
-    __slots__ = ("_ongoing", "_unreplicated", "end_offset", "entries")
+    __slots__ = ("_ongoing", "_unreplicated", "end_offset", "entries", "verifications")
 
     def __init__(self) -> None:
         self.entries: dict[int, ProducerEntry] = {}
+        self.verifications: dict[int, Verification] = {}
         self.end_offset = 0
         self._ongoing: dict[int, int] = {}  # first offset -> producer id, oldest first
         self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker
@@ -156,14 +160,54 @@ class ProducerState:
         entry = self.entries.get(batch.producer_id)
         return entry.find_duplicate(batch) if entry else None
 
+    def is_in_transaction(self, batch: Batch) -> bool:
+        """Whether the transaction that a batch belongs to has records here already."""
+        entry = self.entries.get(batch.producer_id)
+        return (
+            entry is not None
+            and entry.current_transaction_first_offset != NO_OFFSET
+            and entry.producer_epoch == batch.producer_epoch
+        )
+
+    def check_epoch(self, batch: Batch) -> None:
+        entry = self.entries.get(batch.producer_id)
+        if entry is not None and batch.producer_epoch < entry.producer_epoch:
+            raise _stale_epoch(entry, batch)
+
+    def start_verification(self, batch: Batch, now_ms: int, *, raises_epoch: bool) -> Verification:
+        """Before the coordinator is asked whether a batch's transaction includes this partition."""
+        self.check_epoch(batch)
+        verification = self.verifications.get(batch.producer_id)
+        if verification is None:
+            verification = Verification(batch, now_ms, raises_epoch=raises_epoch)
+            self.verifications[batch.producer_id] = verification
+        else:
+            verification.note(batch)
+        return verification
+
     def check(self, batches: list[Batch], origin: AppendOrigin) -> None:
         """Refuse what an up-to-date producer would not send now; each batch as if those before it were appended."""
+        if self.verifications and origin is AppendOrigin.CLIENT:
+            self._check_verified_sequence(batches[0])
         if len(batches) == 1:
             entry = self.entries.get(batches[0].producer_id)
             if entry is not None:
                 check_batch(entry, batches[0], origin)
         else:
             self._check_in_turn(batches, origin)
+
+    def _check_verified_sequence(self, batch: Batch) -> None:
+        verification = self.verifications.get(batch.producer_id)
+        if verification is None:
+            return
+        entry = self.entries.get(batch.producer_id)
+        has_state = entry is not None and bool(entry.batches)
+        if verification.raises_epoch and batch.base_sequence != 0 and not has_state:
+            raise _out_of_order(
+                batch, "Expected sequence 0 for transactions v2 producer with no existing state"
+            )
+        if batch.base_sequence > verification.lowest_sequence:
+            raise _out_of_order(batch, f"{verification.lowest_sequence} (earliest seen sequence)")
 
     def _check_in_turn(self, batches: list[Batch], origin: AppendOrigin) -> None:
         changed: dict[int, ProducerEntry] = {}
@@ -188,6 +232,8 @@ class ProducerState:
         entry = self.entries.get(batch.producer_id)
         if entry is None:
             entry = self.entries[batch.producer_id] = ProducerEntry(batch.producer_id)
+        if self.verifications and batch.is_transactional:
+            self._forget_verification(batch)
         if batch.is_control:
             return self._replay_control(entry, batch)
         entry.add_batch(batch)
@@ -195,6 +241,11 @@ class ProducerState:
             entry.current_transaction_first_offset = batch.base_offset
             self._ongoing[batch.base_offset] = batch.producer_id
         return None
+
+    def _forget_verification(self, batch: Batch) -> None:
+        verification = self.verifications.get(batch.producer_id)
+        if verification is not None and not verification.outlives(batch):
+            del self.verifications[batch.producer_id]
 
     def _replay_control(self, entry: ProducerEntry, batch: Batch) -> CompletedTransaction | None:
         marker = read_end_transaction_marker(batch)
@@ -238,6 +289,9 @@ class ProducerState:
         expired = [e.producer_id for e in self.entries.values() if is_expired(e, now_ms, expiration_ms)]
         for producer_id in expired:
             del self.entries[producer_id]
+        stale = [one for one, it in self.verifications.items() if now_ms - it.started_ms >= expiration_ms]
+        for producer_id in stale:
+            del self.verifications[producer_id]
 
     def load(self, entries: Iterable[ProducerEntry], end_offset: int) -> None:
         """Start from a snapshot as of `end_offset`."""
@@ -258,14 +312,11 @@ def is_expired(entry: ProducerEntry, now_ms: int, expiration_ms: int) -> bool:
 
 
 def check_batch(entry: ProducerEntry, batch: Batch, origin: AppendOrigin) -> None:
-    producer_epoch = batch.producer_epoch
-    if producer_epoch < entry.producer_epoch:
-        raise ApiError(
-            ErrorCode.INVALID_PRODUCER_EPOCH,
-            f"Epoch of producer {batch.producer_id} is {producer_epoch}, which is smaller than the last seen "
-            f"epoch {entry.producer_epoch}",
-        )
+    if batch.producer_epoch < entry.producer_epoch:
+        raise _stale_epoch(entry, batch)
     if batch.is_control:
+        if origin is AppendOrigin.RAISING_COORDINATOR:
+            _check_marker_raises_epoch(entry, batch)
         _check_coordinator_epoch(entry, batch)
         return
     if origin is AppendOrigin.CLIENT:
@@ -275,6 +326,30 @@ def check_batch(entry: ProducerEntry, batch: Batch, origin: AppendOrigin) -> Non
             ErrorCode.INVALID_TXN_STATE,
             f"Expected transactional write from producer {batch.producer_id}",
         )
+
+
+def _check_marker_raises_epoch(entry: ProducerEntry, batch: Batch) -> None:
+    """A marker that does not is late, unless it repeats the one that ended the last transaction."""
+    if batch.producer_epoch > entry.producer_epoch or batch.producer_epoch == MAX_PRODUCER_EPOCH:
+        return
+    if entry.current_transaction_first_offset != NO_OFFSET:
+        raise _stale_epoch(entry, batch)
+
+
+def _stale_epoch(entry: ProducerEntry, batch: Batch) -> ApiError:
+    return ApiError(
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        f"Epoch of producer {batch.producer_id} is {batch.producer_epoch}, which is smaller than the last seen "
+        f"epoch {entry.producer_epoch}",
+    )
+
+
+def _out_of_order(batch: Batch, expected: str) -> ApiError:
+    return ApiError(
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        f"Out of order sequence number for producer {batch.producer_id}: {batch.base_sequence} (incoming seq. "
+        f"number), {expected}",
+    )
 
 
 def _check_sequence(entry: ProducerEntry, batch: Batch) -> None:
@@ -288,11 +363,7 @@ def _check_sequence(entry: ProducerEntry, batch: Batch) -> None:
                 "(current producer epoch)",
             )
     elif entry.producer_epoch != NO_PRODUCER_EPOCH and not _continues(entry.last_sequence, first):
-        raise ApiError(
-            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-            f"Out of order sequence number for producer {batch.producer_id}: {first} (incoming seq. number), "
-            f"{entry.last_sequence} (current end sequence number)",
-        )
+        raise _out_of_order(batch, f"{entry.last_sequence} (current end sequence number)")
 
 
 def _continues(last_sequence: int, next_sequence: int) -> bool:

@@ -2,15 +2,13 @@
 
 v3 is the first with record batches v2 and a transactional id; v4 may answer KAFKA_STORAGE_ERROR; v5 returns the
 log start offset; v7 allows zstd; v8 returns which records were refused and why; v9 is flexible; v10 returns
-the new leader to a client that came to the wrong broker; v11 has no change on the wire; v12 belongs to the
-second transaction protocol (KIP-890); v13 names topics by id.
+the new leader to a client that came to the wrong broker; v11 knows TRANSACTION_ABORTABLE; with v12, which belongs to
+the second transaction protocol (KIP-890), the broker makes partitions part of the transaction; v13 names topics by id.
 
 ApiVersions advertises it from version 0 although none below 3 is served, as Kafka does: some versions of
 librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 
-Not done: transactional produce (needs the transaction coordinator; until then a transactional batch, which nothing
-would ever commit, is refused as Kafka refuses one without a transactional id), NodeEndpoints in v10 (needs a second
-broker).
+Not done: NodeEndpoints in v10 (needs a second broker).
 """
 
 from collections.abc import Awaitable, Sequence
@@ -19,6 +17,12 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import HostedTopic, find_partition
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.transaction_membership import Question
+from penstock.broker.transactional_produce import (
+    Admissions,
+    find_transactional_batches,
+    has_transactional_records,
+)
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
@@ -44,7 +48,43 @@ def handle_produce(
 ) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
     if request.acks not in (-1, 0, 1):
         return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
-    produce = Produce(broker, request.acks, context.version)
+    if request.transactional_id is not None:
+        return _produce_in_transaction(broker, request, request.transactional_id, context)
+    if len(request.topic_data) > 1 and has_transactional_records(request):
+        return _refuse_all(request.topic_data, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return _append(Produce(broker, request.acks, context.version), request, context)
+
+
+def _produce_in_transaction(
+    broker: "Broker", request: ProduceRequest, transactional_id: str, context: RequestContext
+) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+    admissions = Admissions(broker, context.version)
+    try:
+        batches = find_transactional_batches(broker, request)
+    except ApiError as error:
+        return _refuse_all(request.topic_data, error.code)
+    question = admissions.ask(transactional_id, batches) if batches else None
+    produce = Produce(broker, request.acks, context.version, admissions)
+    if question is not None:
+        return _wait_and_append(produce, admissions, question, request, context)
+    return _append(produce, request, context)
+
+
+async def _wait_and_append(
+    produce: "Produce",
+    admissions: Admissions,
+    question: Question,
+    request: ProduceRequest,
+    context: RequestContext,
+) -> ProduceResponse | None:
+    admissions.take(await question.answer())
+    answer = _append(produce, request, context)
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def _append(
+    produce: "Produce", request: ProduceRequest, context: RequestContext
+) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
     response = ProduceResponse([produce.append_topic(topic) for topic in request.topic_data])
     if produce.unflushed:
         return _flush_and_answer(produce, response, context)
@@ -54,12 +94,15 @@ def handle_produce(
 class Produce:
     """One request at work."""
 
-    __slots__ = ("acks", "broker", "now_ms", "unflushed", "version")
+    __slots__ = ("acks", "admissions", "broker", "now_ms", "unflushed", "version")
 
-    def __init__(self, broker: "Broker", acks: int, version: int) -> None:
+    def __init__(
+        self, broker: "Broker", acks: int, version: int, admissions: Admissions | None = None
+    ) -> None:
         self.broker = broker
         self.acks = acks
         self.version = version
+        self.admissions = admissions
         self.now_ms = broker.clock.now_ms()
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
 
@@ -81,7 +124,8 @@ class Produce:
             partition = find_partition(hosted, data.index, unknown)
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-            result = partition.append(records, self.version, self.acks, self.now_ms)
+            admission = None if self.admissions is None else self.admissions.of(partition.topic_partition)
+            result = partition.append(records, self.version, self.acks, self.now_ms, admission)
         except ApiError as error:
             return _refusal(data.index, error, partition)
         response = PartitionProduceResponse(

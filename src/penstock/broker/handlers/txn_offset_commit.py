@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.callers import caller_of
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.transaction_membership import operation_of_txn_offset_commit
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.offsets_answers import refuse_transactional_commit
 from penstock.machine import Caller, Producer
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_THAT_KNOWS_LOADING = 2
-FIRST_VERSION_THAT_ADDS_THE_PARTITION = 5
 
 
 @handles(TxnOffsetCommitRequest, versions=(0, 5))
@@ -45,7 +45,7 @@ async def _commit(
         request.transactional_id,
         Producer(request.producer_id, request.producer_epoch),
         shard.partition.topic_partition,
-        add_partition=caller.version >= FIRST_VERSION_THAT_ADDS_THE_PARTITION,
+        operation_of_txn_offset_commit(caller.version),
     )
     response: TxnOffsetCommitResponse = await broker.coordinators.groups.call(
         request.group_id,

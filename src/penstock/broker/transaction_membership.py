@@ -1,0 +1,127 @@
+"""Whether a partition takes part in a transaction, which only the transaction's coordinator knows (KIP-890).
+
+The first record of a transaction in a partition must not be written before the coordinator knows that the partition is
+in the transaction, or no marker would ever come. With protocol 1 the producer has told the coordinator beforehand, and
+the broker makes sure; with protocol 2 the broker tells it.
+
+The coordinator of most transactions is in this very process and answers at once; then nothing is awaited.
+"""
+
+import asyncio
+from collections.abc import Collection
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from penstock.broker.tickets import Await
+from penstock.errors import ApiError, ErrorCode
+from penstock.machine import Outcome, Producer, Ticket
+from penstock.txn.shard import TransactionShard
+from penstock.txn.transaction import FIRST_VERSION_WITH_EPOCH_BUMP
+from penstock.types import TopicPartition
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+class Operation(Enum):
+    """What the version of a request asks for."""
+
+    VERIFY_FOR_OLD_CLIENT = "verify, for a client that does not know TRANSACTION_ABORTABLE"
+    VERIFY = "verify"
+    ADD = "add"
+
+
+def operation_of_produce(version: int) -> Operation:
+    return _operation(version, first_abortable=11, first_add=12)
+
+
+def operation_of_txn_offset_commit(version: int) -> Operation:
+    return _operation(version, first_abortable=4, first_add=5)
+
+
+def _operation(version: int, first_abortable: int, first_add: int) -> Operation:
+    if version >= first_add:
+        return Operation.ADD
+    return Operation.VERIFY if version >= first_abortable else Operation.VERIFY_FOR_OLD_CLIENT
+
+
+def is_asked(broker: "Broker", operation: Operation) -> bool:
+    return operation is Operation.ADD or broker.settings.transaction_partition_verification_enable
+
+
+Refusals = dict[TopicPartition, ApiError]
+"""The partitions that may not be written to, and why."""
+
+
+class Question:
+    """One question to a transaction's coordinator."""
+
+    __slots__ = ("_broker", "_future", "_operation", "_partitions", "_producer", "_transactional_id")
+
+    def __init__(
+        self,
+        broker: "Broker",
+        transactional_id: str,
+        producer: Producer,
+        partitions: Collection[TopicPartition],
+        operation: Operation,
+    ) -> None:
+        self._broker = broker
+        self._transactional_id = transactional_id
+        self._producer = producer
+        self._partitions = partitions
+        self._operation = operation
+        self._future: asyncio.Future[list[TopicPartition] | None] | None = None
+
+    def ask_at_once(self) -> Refusals | None:
+        """The answer, if the coordinator has it now and it is final."""
+        self._future = self._ask()
+        if not self._future.done():
+            return None
+        refusals = self._read(self._future)
+        return None if self._is_worth_a_retry(refusals) else refusals
+
+    async def answer(self) -> Refusals:
+        """Waits for the answer; while the last transaction ends, for the next one."""
+        settings, loop = self._broker.settings, self._broker.loop
+        deadline = loop.time() + settings.add_partitions_to_txn_retry_backoff_max_ms / 1000
+        while True:
+            future = self._future or self._ask()
+            await asyncio.wait([future])
+            refusals = self._read(future)
+            if not self._is_worth_a_retry(refusals) or loop.time() >= deadline:
+                return refusals
+            await asyncio.sleep(settings.add_partitions_to_txn_retry_backoff_ms / 1000)
+            self._future = None
+
+    def _ask(self) -> "asyncio.Future[list[TopicPartition] | None]":
+        ticket = Await(self._broker.loop)
+        try:
+            self._broker.coordinators.transactions.find(self._transactional_id).run(self._put, ticket)
+        except ApiError as error:
+            ticket.refuse(error)
+        return ticket.future
+
+    def _put(self, machine: TransactionShard, ticket: Ticket, now_ms: int) -> Outcome:
+        if self._operation is Operation.ADD:
+            version = FIRST_VERSION_WITH_EPOCH_BUMP
+            return machine.add_partitions(
+                self._transactional_id, self._producer, self._partitions, version, ticket, now_ms
+            )
+        return machine.verify_partitions(self._transactional_id, self._producer, self._partitions, ticket)
+
+    def _read(self, future: "asyncio.Future[list[TopicPartition] | None]") -> Refusals:
+        try:
+            absent = future.result()
+        except ApiError as error:
+            is_fenced = error.code == ErrorCode.PRODUCER_FENCED
+            code = ErrorCode.INVALID_PRODUCER_EPOCH if is_fenced else error.code
+            return dict.fromkeys(self._partitions, ApiError(code))
+        is_old = self._operation is Operation.VERIFY_FOR_OLD_CLIENT
+        code = ErrorCode.INVALID_TXN_STATE if is_old else ErrorCode.TRANSACTION_ABORTABLE
+        return {one: ApiError(code) for one in absent or ()}
+
+    def _is_worth_a_retry(self, refusals: Refusals) -> bool:
+        return self._operation is Operation.ADD and any(
+            refusal.code == ErrorCode.CONCURRENT_TRANSACTIONS for refusal in refusals.values()
+        )
