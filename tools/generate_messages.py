@@ -62,11 +62,16 @@ class MergedClass:
 
 
 def main() -> None:
+    """Touches only what changes, so that whatever runs beside it finds its files."""
     MESSAGES.mkdir(exist_ok=True)
+    files = render_all()
     for old in MESSAGES.glob("*.py"):
-        old.unlink()
-    for name, text in render_all().items():
-        (MESSAGES / name).write_text(text)
+        if old.name not in files:
+            old.unlink()
+    for name, text in files.items():
+        path = MESSAGES / name
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
 
 
 def render_all() -> dict[str, str]:
