@@ -5,10 +5,11 @@ from collections.abc import Callable, Hashable
 
 
 class _Timer:
-    __slots__ = ("due", "handle")
+    __slots__ = ("armed_for", "due", "handle")
 
-    def __init__(self, due: float, handle: asyncio.TimerHandle) -> None:
+    def __init__(self, due: float, handle: asyncio.Handle) -> None:
         self.due = due
+        self.armed_for = due
         self.handle = handle
 
 
@@ -23,11 +24,14 @@ class Timers:
     def start(self, key: Hashable, delay_ms: int) -> None:
         due = self._loop.time() + delay_ms / 1000
         timer = self._timers.get(key)
-        if timer is not None and timer.handle.when() <= due:
+        if timer is not None and timer.armed_for <= due:
             timer.due = due
             return
         if timer is not None:
             timer.handle.cancel()
+        self._arm(key, due)
+
+    def _arm(self, key: Hashable, due: float) -> None:
         self._timers[key] = _Timer(due, self._loop.call_at(due, self._on_due, key))
 
     def stop(self, key: Hashable) -> None:
@@ -41,9 +45,8 @@ class Timers:
         self._timers.clear()
 
     def _on_due(self, key: Hashable) -> None:
-        timer = self._timers[key]
-        if timer.due > timer.handle.when():
-            timer.handle = self._loop.call_at(timer.due, self._on_due, key)
+        timer = self._timers.pop(key)
+        if timer.due > timer.armed_for:
+            self._arm(key, timer.due)
         else:
-            del self._timers[key]
             self._fire(key)
