@@ -11,9 +11,11 @@ from penstock.settings.describe import (
     ConfigEntry,
     describe_broker,
     describe_broker_defaults,
+    describe_group,
     describe_topic,
 )
 from penstock.settings.dynamic import check_dynamic_broker_configs
+from penstock.settings.group_config import GroupConfig, GroupConfigs, check_group_configs
 from penstock.settings.topic import TOPIC_TABLE, TopicSettings
 
 
@@ -23,6 +25,8 @@ class Configs:
         self.current = static
         self.image = image
         self.broker_id = broker_id
+        self.groups = GroupConfigs(image.group_configs, lambda: self.current)
+        """The settings of groups that are in force."""
         self._topic_settings: dict[tuple[tuple[str, str], ...], TopicSettings] = {}
 
     # what is in force
@@ -65,6 +69,13 @@ class Configs:
             else describe_broker_defaults(self.broker_configs())
         )
 
+    def describe_group(self, group_id: str) -> list[ConfigEntry]:
+        if not group_id:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+        overrides = self.image.group_configs.get(group_id, {})
+        config = GroupConfig.from_configs(overrides, self.current)
+        return describe_group(overrides, self.broker_configs(), config)
+
     def check_broker_name(self, name: str) -> None:
         if name not in ("", str(self.broker_id)):
             raise ApiError(
@@ -86,6 +97,16 @@ class Configs:
             BrokerSettings.from_configs({**self.broker_configs().effective(), **overrides})
         except ConfigError as error:
             raise ApiError(ErrorCode.INVALID_REQUEST, str(error)) from error
+
+    def check_group_name(self, group_id: str) -> None:
+        if not group_id:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+
+    def check_group(self, overrides: Mapping[str, str]) -> None:
+        try:
+            check_group_configs(overrides, self.current)
+        except ConfigError as error:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
 
     def default_of_topic(self, topic: str, name: str) -> str:
         """The value that a topic has for a setting now, to which a list is appended."""

@@ -8,6 +8,7 @@ from penstock.controller.image import ClusterImage
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome
 from penstock.settings.broker import BrokerSettings
+from penstock.settings.group_config import GroupConfig, GroupConfigs
 
 CheckPartition = Callable[[str, bytes, int], None]
 """Raises the ApiError that refuses a commit for one partition: (topic, topic id, partition)."""
@@ -95,11 +96,16 @@ class GroupContext:
         self.new_id = new_id
         """A fresh unique id, for members that come without one."""
         self.groups: dict[str, Group] = {}
+        self._group_configs = GroupConfigs(image.group_configs, settings)
 
     @property
     def settings(self) -> BrokerSettings:
         """The broker's settings in force."""
         return self._settings()
+
+    def group_config(self, group_id: str) -> GroupConfig:
+        """The settings in force of a group, whether there is one or not."""
+        return self._group_configs.of(group_id)
 
     def of_kind(self, kind: str) -> Iterator[Group]:
         return (group for group in self.groups.values() if kind == group.KIND)

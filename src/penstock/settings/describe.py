@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from penstock.settings import kinds
 from penstock.settings.broker import ALL_BROKER_SETTINGS
+from penstock.settings.group_config import GROUP_TABLE, GroupConfig
 from penstock.settings.kinds import Kind
 from penstock.settings.table import Scope, Setting
 from penstock.settings.topic import TOPIC_TABLE, TopicSettings
@@ -109,6 +110,27 @@ def describe_broker_defaults(broker: BrokerConfigs) -> list[ConfigEntry]:
         value = None if one.is_sensitive else text
         entries.append(_entry(one, value, [ConfigSynonym(name, value, source)], _is_read_only(one)))
     return entries
+
+
+def describe_group(
+    overrides: Mapping[str, str], broker: BrokerConfigs, config: GroupConfig
+) -> list[ConfigEntry]:
+    """Every setting of a group; `config` are the values that `overrides` and the broker give."""
+    return [_group_entry(one, overrides, broker, config) for one in GROUP_TABLE.values()]
+
+
+def _group_entry(
+    setting: Setting, overrides: Mapping[str, str], broker: BrokerConfigs, config: GroupConfig
+) -> ConfigEntry:
+    value = kinds.to_text(getattr(config, setting.attribute))
+    if setting.broker_synonyms:
+        synonyms = _synonyms(ALL_BROKER_SETTINGS[setting.broker_synonyms[0].name], broker)
+    else:
+        default = kinds.to_text(setting.default)
+        synonyms = [ConfigSynonym(setting.name, default, ConfigSource.DEFAULT_CONFIG)]
+    if setting.name in overrides:
+        synonyms.insert(0, ConfigSynonym(setting.name, value, ConfigSource.GROUP_CONFIG))
+    return _entry(setting, value, synonyms, read_only=False)
 
 
 def _is_shown(setting: Setting, configured: Mapping[str, str]) -> bool:

@@ -3,11 +3,11 @@
 AlterConfigs (v2 is flexible) replaces all that was set; the incremental one (v1 is flexible) sets, deletes,
 appends to and subtracts from single settings. `validate_only` checks everything and changes nothing.
 
-Not done: the resource types for loggers, client metrics and groups.
+Not done: the resource types for loggers and client metrics.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -16,14 +16,17 @@ from penstock.broker.router import RequestContext, handles
 from penstock.controller.znodes import DEFAULT_BROKER
 from penstock.errors import ApiError, ErrorCode
 from penstock.settings.broker import ALL_BROKER_SETTINGS
+from penstock.settings.group_config import GROUP_TABLE
 from penstock.settings.kinds import Kind
+from penstock.settings.table import Table
 from penstock.settings.topic import TOPIC_TABLE
 from penstock.wire.messages import alter_configs, incremental_alter_configs
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, GROUP = 2, 4, 32
+TABLES: Mapping[int, Table] = {TOPIC: TOPIC_TABLE, BROKER: ALL_BROKER_SETTINGS, GROUP: GROUP_TABLE}
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
@@ -123,7 +126,7 @@ def _changed_list(
     change: incremental_alter_configs.AlterableConfig,
     configs: dict[str, str],
 ) -> str:
-    table = TOPIC_TABLE if resource.resource_type == TOPIC else ALL_BROKER_SETTINGS
+    table = TABLES[resource.resource_type]
     if change.name not in table or table[change.name].kind is not Kind.LIST:
         word = "append" if change.config_operation == APPEND else "subtraction"
         raise ApiError(
@@ -152,6 +155,9 @@ def _current(broker: "Broker", resource_type: int, name: str) -> dict[str, str]:
     if resource_type == BROKER:
         broker.configs.check_broker_name(name)
         return broker.image.broker_configs.get(name or DEFAULT_BROKER, {})
+    if resource_type == GROUP:
+        broker.configs.check_group_name(name)
+        return broker.image.group_configs.get(name, {})
     raise ApiError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
 
@@ -164,6 +170,10 @@ async def _apply(
             broker.configs.check_topic(name, configs)
             if not validate_only:
                 await broker.cluster.set_topic_configs(name, configs)
+        elif resource_type == GROUP:
+            broker.configs.check_group(configs)
+            if not validate_only:
+                await broker.cluster.set_group_configs(name, configs)
         else:
             broker.configs.check_broker(name, configs)
             if not validate_only:

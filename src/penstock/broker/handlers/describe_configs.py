@@ -1,8 +1,8 @@
-"""DescribeConfigs: every setting of a topic or broker, with its source and synonyms.
+"""DescribeConfigs: every setting of a topic, broker or group, with its source and synonyms.
 
 v1 returns synonyms; v3 types and documentation; v4 is flexible.
 
-Not done: the resource types for loggers, client metrics and groups.
+Not done: the resource types for loggers and client metrics.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from penstock.wire.messages.describe_configs import (
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, GROUP = 2, 4, 32
 
 
 @handles(DescribeConfigsRequest, versions=(1, 4))
@@ -59,6 +59,8 @@ def _entries(broker: "Broker", resource_type: int, name: str) -> Sequence[Config
         return broker.configs.describe_topic(name)
     if resource_type == BROKER:
         return broker.configs.describe_broker(name)
+    if resource_type == GROUP:
+        return broker.configs.describe_group(name)
     raise ApiError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
 

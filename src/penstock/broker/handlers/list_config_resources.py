@@ -27,7 +27,12 @@ def handle_list_config_resources(
     if not set(types) <= set(SUPPORTED):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     brokers = [str(member.id) for member in broker.image.live_brokers()]
-    names = {TOPIC: sorted(broker.image.topics), BROKER: brokers, BROKER_LOGGER: brokers}
+    names = {
+        TOPIC: sorted(broker.image.topics),
+        BROKER: brokers,
+        BROKER_LOGGER: brokers,
+        GROUP: sorted(broker.image.group_configs),
+    }
     return ListConfigResourcesResponse(
         config_resources=[
             ConfigResource(name, resource_type)
