@@ -170,8 +170,12 @@ class ClassicGroups(Part):
             other.write_tombstones(step.outcome)
         group.write_record(group.birth_record(), step.outcome)
         joining.join(group, self.context.new_id(), step)
-        self._unborn[group_id] = group
-        step.outcome.on_refused = partial(self._on_birth_refused, group)
+        self.expect(group, step.outcome)
+
+    def expect(self, group: ClassicGroup, outcome: Outcome) -> None:
+        """The group becomes real when its record, which is in the outcome, is replayed."""
+        self._unborn[group.group_id] = group
+        outcome.on_refused = partial(self._on_birth_refused, group)
 
     def _on_birth_refused(self, group: ClassicGroup, code: ErrorCode) -> Outcome:
         del self._unborn[group.group_id]

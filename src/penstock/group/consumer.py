@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from penstock.group import consumer_classic
+from penstock.group.classic import ClassicGroups
 from penstock.group.consumer_describe import describe_consumer_group
 from penstock.group.consumer_group import FOLDED_RECORDS, ConsumerGroup
 from penstock.group.consumer_heartbeat import heartbeat
@@ -16,7 +18,6 @@ from penstock.group.consumer_world import (
     SYNC,
     ConsumerWorld,
     rebalance_timer,
-    session_timer,
 )
 from penstock.group.groups import CONSUMER, GroupContext
 from penstock.group.parts import OnTimer, Part, Replay
@@ -24,14 +25,18 @@ from penstock.group.topic_regexes import resolve_regexes
 from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
 from penstock.wire.messages.consumer_group_describe import DescribedGroup
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from penstock.wire.messages.heartbeat import HeartbeatRequest
+from penstock.wire.messages.join_group import JoinGroupRequest
+from penstock.wire.messages.leave_group import LeaveGroupRequest
+from penstock.wire.messages.sync_group import SyncGroupRequest
 from penstock.wire.schema import StoredMessage
 from penstock.wire.stored.group import ConsumerGroupMetadataKey
 
 
 class ConsumerGroups(Part):
-    def __init__(self, context: GroupContext) -> None:
+    def __init__(self, context: GroupContext, classic: ClassicGroups) -> None:
         super().__init__(context)
-        self.world = ConsumerWorld(context)
+        self.world = ConsumerWorld(context, classic)
 
     # requests
 
@@ -45,6 +50,36 @@ class ConsumerGroups(Part):
     def describe(self, group_id: str) -> DescribedGroup:
         group = find_consumer_group(self.world, group_id)
         return describe_consumer_group(group, self.world.assignors()[0], self.context.image)
+
+    # requests of the classic protocol
+
+    def handle_classic_join(
+        self, request: JoinGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome:
+        outcome = Outcome()
+        consumer_classic.join(self.world, request, caller, ticket, outcome, now_ms)
+        return outcome
+
+    def handle_classic_sync(
+        self, request: SyncGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome:
+        outcome = Outcome()
+        consumer_classic.sync(self.world, request, ticket, outcome)
+        return outcome
+
+    def handle_classic_heartbeat(
+        self, request: HeartbeatRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome:
+        outcome = Outcome()
+        consumer_classic.heartbeat(self.world, request, ticket, outcome)
+        return outcome
+
+    def handle_classic_leave(
+        self, request: LeaveGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
+    ) -> Outcome:
+        outcome = Outcome()
+        consumer_classic.leave(self.world, request, caller, ticket, outcome, now_ms)
+        return outcome
 
     # replay
 
@@ -74,10 +109,7 @@ class ConsumerGroups(Part):
         self.world.topics_version = now_ms
         for group in self._groups():
             for member in group.members.values():
-                outcome.start_timer(
-                    session_timer(group.group_id, member.member_id),
-                    self.world.session_timeout_ms(group.group_id),
-                )
+                self.world.start_session(group.group_id, member, outcome)
                 if member.current.state == MemberState.UNREVOKED_PARTITIONS:
                     outcome.start_timer(
                         rebalance_timer(group.group_id, member.member_id),

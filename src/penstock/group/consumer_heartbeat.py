@@ -20,7 +20,7 @@ from penstock.group.consumer_member import (
 )
 from penstock.group.consumer_records import write_member_replacement
 from penstock.group.consumer_turn import Turn
-from penstock.group.consumer_world import ConsumerWorld, session_timer
+from penstock.group.consumer_world import ConsumerWorld
 from penstock.group.migration import consumer_group_to_join
 from penstock.group.reconciliation import Owned
 from penstock.group.target_assignment import target_of
@@ -46,16 +46,14 @@ def heartbeat(
     check_heartbeat(request, caller.version, world.assignors())
     if request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
         return leave(world, request, outcome, now_ms)
-    group = _find_group(world, request, outcome)
+    group = _find_group(world, request, outcome, now_ms)
     check_size(world, group, request.member_id)
     member = _find_member(world, group, request, outcome)
     turn = Turn(world, group, outcome, now_ms)
     updated = turn.update_metadata(member, _update(member.metadata, request, caller))
     turn.update_target(member, updated)
     updated = turn.reconcile(updated, request.topic_partitions)
-    outcome.start_timer(
-        session_timer(group.group_id, updated.member_id), world.session_timeout_ms(group.group_id)
-    )
+    world.start_session(group.group_id, updated, outcome)
     return ConsumerGroupHeartbeatResponse(
         member_id=updated.member_id,
         member_epoch=updated.current.member_epoch,
@@ -110,13 +108,13 @@ def _invalid(message: str) -> ApiError:
 
 
 def _find_group(
-    world: ConsumerWorld, request: ConsumerGroupHeartbeatRequest, outcome: Outcome
+    world: ConsumerWorld, request: ConsumerGroupHeartbeatRequest, outcome: Outcome, now_ms: int
 ) -> ConsumerGroup:
     group = world.context.groups.get(request.group_id)
     if isinstance(group, ConsumerGroup):
         return group
     if request.member_epoch == JOIN_EPOCH:
-        return consumer_group_to_join(world, request.group_id, group, outcome)
+        return consumer_group_to_join(world, request.group_id, group, outcome, now_ms)
     raise ApiError(
         ErrorCode.GROUP_ID_NOT_FOUND,
         f"Consumer group {request.group_id} not found."

@@ -12,6 +12,7 @@ from penstock.group.consumer_records import (
     write_regex_removal,
 )
 from penstock.group.consumer_world import ConsumerWorld
+from penstock.group.migration import downgrade, may_downgrade
 from penstock.group.subscriptions import last_members_of_regexes
 from penstock.machine import Outcome
 from penstock.wire.messages.consumer_group_heartbeat import (
@@ -60,8 +61,14 @@ def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) 
 def remove_members(
     world: ConsumerWorld, group: ConsumerGroup, members: Sequence[Member], outcome: Outcome, now_ms: int
 ) -> None:
-    """The members are gone and what they owned is free; the group's next assignment is due."""
+    """The members are gone and what they owned is free; the group's next assignment is due.
+
+    If only members of the classic protocol stay behind, the group becomes theirs.
+    """
     if not members:
+        return
+    if may_downgrade(world, group, members):
+        downgrade(world, group, members, outcome, now_ms)
         return
     for member in members:
         write_member_removal(outcome, group.group_id, member.member_id)

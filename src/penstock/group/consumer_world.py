@@ -1,6 +1,8 @@
 """What consumer groups see of the world around them, and what is known of them outside the log."""
 
 from penstock.controller.image import ClusterImage
+from penstock.group.classic import ClassicGroups
+from penstock.group.consumer_member import Member
 from penstock.group.groups import GroupContext
 from penstock.group.metadata_hash import TopicHashes
 from penstock.machine import Outcome, TimerKey
@@ -41,8 +43,9 @@ def regexes_timer(group_id: str) -> TimerKey:
 
 
 class ConsumerWorld:
-    def __init__(self, context: GroupContext) -> None:
+    def __init__(self, context: GroupContext, classic: ClassicGroups) -> None:
         self.context = context
+        self.classic = classic
         self.topic_hashes = TopicHashes(context.image)
         self.topics_version = 0
         """Grows with each change of topics; higher after a restart than ever before it."""
@@ -71,6 +74,12 @@ class ConsumerWorld:
     def assignors(self) -> tuple[str, ...]:
         """The default first."""
         return self.settings.group_consumer_assignors
+
+    def start_session(self, group_id: str, member: Member, outcome: Outcome) -> None:
+        """A sign of life: its time begins anew."""
+        classic = member.metadata.classic
+        timeout_ms = self.session_timeout_ms(group_id) if classic is None else classic.session_timeout_ms
+        outcome.start_timer(session_timer(group_id, member.member_id), timeout_ms)
 
     def stop_timers(self, group_id: str, member_id: str, outcome: Outcome) -> None:
         self.rejoining.discard((group_id, member_id))

@@ -32,7 +32,7 @@ class GroupShard:
         self.context = GroupContext(image, settings, new_id)
         self.offsets = Offsets(self.context)
         self.classic = ClassicGroups(self.context)
-        self.consumer = ConsumerGroups(self.context)
+        self.consumer = ConsumerGroups(self.context, self.classic)
         self.share = ShareGroups(self.context)
         self._parts = (self.offsets, self.classic, self.consumer, self.share)
         self._replays: dict[type[StoredMessage], Replay] = {}
@@ -69,8 +69,6 @@ class GroupShard:
         group = self.context.groups.get(group_id)
         if group is None or group.KIND != CONSUMER or group.is_empty:
             return self.classic
-        if not isinstance(self.consumer, ClassicProtocol):
-            raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         return self.consumer
 
     def handle_delete_group(self, group_id: str, ticket: Ticket, now_ms: int) -> Outcome:
