@@ -22,9 +22,8 @@ def java() -> None:
     require_java()
 
 
-@pytest.fixture(scope="session")
-def tool(kafka: KafkaServer) -> Tool:
-    """Runs one of Kafka's tools against the server; a failure that was not expected shows what it said."""
+def tool_for(server: KafkaServer) -> Tool:
+    """Runs one of Kafka's tools against a server; a failure that was not expected shows what it said."""
 
     def run(
         name: str, *arguments: str, code: int | None = 0, **options: Any
@@ -33,11 +32,16 @@ def tool(kafka: KafkaServer) -> Tool:
         before, after = arguments[:1], arguments[1:]
         if name != "kafka-cluster":
             before, after = (), arguments
-        done = run_tool(name, *before, "--bootstrap-server", kafka.bootstrap, *after, **options)
+        done = run_tool(name, *before, "--bootstrap-server", server.bootstrap, *after, **options)
         assert code is None or done.returncode == code, f"{name}:\n{done.stdout}\n{done.stderr}"
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tool(kafka: KafkaServer) -> Tool:
+    return tool_for(kafka)
 
 
 @pytest.fixture(scope="session")

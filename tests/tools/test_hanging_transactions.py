@@ -1,0 +1,144 @@
+"""kafka-transactions finds transactions that no coordinator knows of, and ends them.
+
+A server that verifies transactions lets none in, so this one does not: it is asked to append, in the way of older
+producers, for an id that never began anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from penstock.records.builder import Record, build_batch
+from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from tests.clients.drivers.confluent import ConfluentClient
+from tests.clients.drivers.model import Record as Message
+from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tests.support.wire_client import WireClient
+from tests.tools.conftest import Tool, tool_for
+from tests.tools.tables import records, rows
+
+pytestmark = pytest.mark.xdist_group("hanging-transactions")
+
+HOUR_MS = 3_600_000
+PRODUCE_VERSION_BEFORE_TRANSACTIONS_2 = 11
+SETTINGS = {
+    "transaction.partition.verification.enable": "false",
+    "transaction.state.log.num.partitions": "3",
+    "offsets.topic.num.partitions": "3",
+}
+EPOCH = 3
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_kafka(tmp_path_factory.mktemp("unverified"), SETTINGS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def tool(kafka: KafkaServer) -> Tool:
+    return tool_for(kafka)
+
+
+@pytest.fixture
+def haunted(kafka: KafkaServer, topic: str) -> Iterator[str]:
+    """A topic of two partitions; 0 has one record, an open transaction from an hour ago, one record more."""
+    client = ConfluentClient(kafka.bootstrap)
+    client.create_topic(topic, partitions=2)
+    client.produce(topic, [Message(b"before")])
+    append_unknown_transaction(kafka, topic)
+    client.produce(topic, [Message(b"after")])
+    yield topic
+    client.close()
+
+
+def producer_id_of(topic: str) -> int:
+    return 1_000_000 + sum(topic.encode())
+
+
+def append_unknown_transaction(kafka: KafkaServer, topic: str) -> None:
+    an_hour_ago = time.time_ns() // 1_000_000 - HOUR_MS
+    batch = build_batch(
+        [Record(0, an_hour_ago, None, b"never committed")],
+        producer_id=producer_id_of(topic),
+        producer_epoch=EPOCH,
+        base_sequence=0,
+        is_transactional=True,
+    )
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch.view)])
+    request = ProduceRequest(transactional_id="ghost", acks=-1, timeout_ms=10_000, topic_data=[data])
+    with WireClient(kafka.bootstrap) as connection:
+        answer = connection.send(request, PRODUCE_VERSION_BEFORE_TRANSACTIONS_2)
+    [partition] = answer.responses[0].partition_responses
+    assert (partition.error_code, partition.base_offset) == (0, 1)
+
+
+def committed_values(kafka: KafkaServer, topic: str) -> tuple[list[bytes | None], int]:
+    """All that a reader of committed records gets before it meets the end, and where that is."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap,
+            "group.id": "unused",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "log_level": 0,
+        }
+    )
+    try:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        values: list[bytes | None] = []
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            message = consumer.poll(1.0)
+            if message is not None and message.error() is not None:  # the end of the partition
+                return values, message.offset()
+            if message is not None:
+                values.append(message.value())
+        raise TimeoutError("no end of the partition")
+    finally:
+        consumer.close()
+
+
+def test_find_hanging(tool: Tool, kafka: KafkaServer, haunted: str) -> None:
+    producer_id = str(producer_id_of(haunted))
+    places = (("--topic", haunted), ("--broker-id", str(kafka.broker_id)))
+    for where in places:
+        found = [
+            line
+            for line in records(tool("kafka-transactions", "find-hanging", *where).stdout)
+            if line["Topic"] == haunted
+        ]
+        [line] = found
+        assert int(line.pop("Duration(min)")) >= 60
+        assert int(line.pop("LastTimestamp")) > 0
+        assert line == {
+            "Topic": haunted,
+            "Partition": "0",
+            "ProducerId": producer_id,
+            "ProducerEpoch": str(EPOCH),
+            "CoordinatorEpoch": "-1",
+            "StartOffset": "1",
+        }
+    narrow = ("--topic", haunted, "--partition", "0", "--max-transaction-timeout", "120")
+    assert len(rows(tool("kafka-transactions", "find-hanging", *narrow).stdout)) == 1
+
+
+@pytest.mark.parametrize("form", ["by-offset", "by-producer"])
+def test_abort(tool: Tool, kafka: KafkaServer, haunted: str, form: str) -> None:
+    """Readers of committed records stop at the open transaction, and go on once it is aborted."""
+    assert committed_values(kafka, haunted) == ([b"before"], 1)
+    if form == "by-offset":
+        which = ("--start-offset", "1")
+    else:
+        which = (
+            "--producer-id", str(producer_id_of(haunted)),
+            "--producer-epoch", str(EPOCH),
+            "--coordinator-epoch", "0",
+        )  # fmt: skip
+    tool("kafka-transactions", "abort", "--topic", haunted, "--partition", "0", *which)
+    assert committed_values(kafka, haunted) == ([b"before", b"after"], 4)
+    assert len(rows(tool("kafka-transactions", "find-hanging", "--topic", haunted).stdout)) == 1
