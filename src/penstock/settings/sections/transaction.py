@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, boolean, integer, short
+from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, NO_EFFECT, boolean, integer, short
 from penstock.settings.takes import at_least
 
 
@@ -39,7 +39,11 @@ class TransactionSettings:
         104_857_600, "The segment size of __transaction_state.", at_least(1), importance=HIGH
     )
     transaction_state_log_load_buffer_size: int = integer(
-        5_242_880, "The bytes read at once when transactions are loaded.", at_least(1), importance=HIGH
+        5_242_880,
+        "The bytes read at once when transactions are loaded.",
+        at_least(1),
+        importance=HIGH,
+        effect=NO_EFFECT,
     )
     transaction_abort_timed_out_transaction_cleanup_interval_ms: int = integer(
         10_000, "How often transactions that took too long are aborted.", at_least(1), importance=LOW
