@@ -19,6 +19,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition
+from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError
 from penstock.log.verification import BY_ITS_TRANSACTION, Admission
 from penstock.wire.frames import encode_response_frame
@@ -140,7 +141,7 @@ class ProduceMemos:
         topic = request.topic_data[0]
         by_name, by_id = self._partitions.by_name, self._partitions.by_id
         hosted = by_name.get(topic.name) if topic.name else by_id.get(topic.topic_id)
-        if hosted is None or len(topic.partition_data) != 1:
+        if hosted is None or hosted.name in INTERNAL_TOPICS or len(topic.partition_data) != 1:
             return None
         return hosted.partitions.get(topic.partition_data[0].index)
 

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
-from penstock.errors import ApiError
+from penstock.controller.image import INTERNAL_TOPICS
+from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -36,6 +37,8 @@ async def _delete(
     broker: "Broker", topic: str, wanted: DeleteRecordsPartition
 ) -> DeleteRecordsPartitionResult:
     try:
+        if topic in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         partition = broker.partitions.find(topic, wanted.partition_index)
         partition.check_leader()
         offset = wanted.offset

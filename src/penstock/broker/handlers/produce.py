@@ -23,6 +23,7 @@ from penstock.broker.transactional_produce import (
     find_transactional_batches,
     has_transactional_records,
 )
+from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.validation import RecordError
 from penstock.wire.messages.produce import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_TOPIC_ID = 13
+ADMIN_CLIENT_ID = "__admin_client"
+"""Who says this name may write to internal topics."""
 
 
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
@@ -52,7 +55,7 @@ def handle_produce(
         return _produce_in_transaction(broker, request, request.transactional_id, context)
     if len(request.topic_data) > 1 and has_transactional_records(request):
         return _refuse_all(request.topic_data, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    return _append(Produce(broker, request.acks, context.version), request, context)
+    return _append(Produce(broker, request.acks, context), request, context)
 
 
 def _produce_in_transaction(
@@ -64,7 +67,7 @@ def _produce_in_transaction(
     except ApiError as error:
         return _refuse_all(request.topic_data, error.code)
     question = admissions.ask(transactional_id, batches) if batches else None
-    produce = Produce(broker, request.acks, context.version, admissions)
+    produce = Produce(broker, request.acks, context, admissions)
     if question is not None:
         return _wait_and_append(produce, admissions, question, request, context)
     return _append(produce, request, context)
@@ -94,14 +97,15 @@ def _append(
 class Produce:
     """One request at work."""
 
-    __slots__ = ("acks", "admissions", "broker", "now_ms", "unflushed", "version")
+    __slots__ = ("acks", "admissions", "broker", "may_write_internal", "now_ms", "unflushed", "version")
 
     def __init__(
-        self, broker: "Broker", acks: int, version: int, admissions: Admissions | None = None
+        self, broker: "Broker", acks: int, context: RequestContext, admissions: Admissions | None = None
     ) -> None:
         self.broker = broker
         self.acks = acks
-        self.version = version
+        self.version = context.version
+        self.may_write_internal = context.client_id == ADMIN_CLIENT_ID
         self.admissions = admissions
         self.now_ms = broker.clock.now_ms()
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
@@ -122,6 +126,9 @@ class Produce:
         partition = None
         try:
             partition = find_partition(hosted, data.index, unknown)
+            topic = partition.topic_partition.topic
+            if topic in INTERNAL_TOPICS and not self.may_write_internal:
+                raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
             admission = None if self.admissions is None else self.admissions.of(partition.topic_partition)
