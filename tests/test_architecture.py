@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "src/penstock"
 TIERS = [
     {"types", "errors", "clock", "settings"},
     {"wire", "records", "machine"},
-    {"group", "txn", "replica", "controller"},
+    {"group", "txn", "replica", "controller", "share"},
     {"log"},
     {"zookeeper", "broker"},
     {"client"},
@@ -32,7 +32,7 @@ SIDE_BY_SIDE = {
 }
 """Imports within one tier that are meant."""
 
-PURE = {"wire", "records", "machine", "group", "txn", "replica", "controller"}
+PURE = {"wire", "records", "machine", "group", "txn", "replica", "controller", "share"}
 PURE_IN_ZOOKEEPER = {
     *("acl", "decide", "handlers", "jute", "paths", "processor", "protocol", "sessions"),
     *("state", "statistics", "tree", "txn", "watches", "wire"),

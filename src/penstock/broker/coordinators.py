@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.broker.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from penstock.broker.partition import Partition
 from penstock.broker.shards import Shards
+from penstock.broker.share_groups import Sharing
+from penstock.broker.share_states import ShareStates
 from penstock.broker.transaction_markers import MarkerWriter
 from penstock.broker.transaction_membership import Operation, Question, is_asked
 from penstock.controller.image import TopicImage
@@ -23,13 +25,22 @@ if TYPE_CHECKING:
 class Coordinators:
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
-        self.groups = Shards(broker, CONSUMER_OFFSETS, self._make_group_shard)
+        self.groups = Shards(
+            broker,
+            CONSUMER_OFFSETS,
+            self._make_group_shard,
+            lambda shard, effect: self.sharing.begin_effect(shard, effect),
+        )
         self.transactions = Shards(
             broker, TRANSACTION_STATE, self._make_transaction_shard, MarkerWriter(broker).begin
         )
         self.share_states = Shards(
-            broker, SHARE_GROUP_STATE, lambda index: ShareStateShard(broker.image, lambda: broker.settings)
+            broker,
+            SHARE_GROUP_STATE,
+            lambda index: ShareStateShard(broker.image, lambda: broker.settings),
+            lambda shard, effect: self.sharing.states.begin_effect(shard, effect),
         )
+        self.sharing = Sharing(broker, ShareStates(broker, self.share_states))
         self._is_started = False
         self._to_load: list[Partition] = []
 
@@ -90,9 +101,11 @@ class Coordinators:
             shards.on_topics_changed(frozenset({topic.name}))
 
     def on_topic_removed(self, topic: TopicImage) -> None:
+        self.sharing.on_topic_removed(topic)
         for shards in self.all():
             shards.on_topic_removed(topic)
 
     def close(self) -> None:
+        self.sharing.close()
         for shards in self.all():
             shards.close()

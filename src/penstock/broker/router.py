@@ -110,6 +110,7 @@ class Router:
         self.connections_by_ip[connection.peer_ip] -= 1
         if not self.connections_by_ip[connection.peer_ip]:
             del self.connections_by_ip[connection.peer_ip]
+        self.broker.coordinators.sharing.on_disconnected(connection)
 
     def dispatch(self, connection: Connection, frame: memoryview) -> None:
         """Decodes a request, runs its handler and hands the answer back to the connection."""

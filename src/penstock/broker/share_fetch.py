@@ -1,0 +1,164 @@
+"""One share fetch at work: acquires what there is for its member, and waits if that is not enough.
+
+It waits for the log (new records) and for the share partitions (records that come back, a state that is read) until
+the records on hand reach min_bytes, a partition has an error, or its time is up. Records are acquired only when it
+answers, so that a fetch that waits keeps nothing from others.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from penstock.broker.share_partition import SharePartition
+from penstock.broker.share_read import ShareRead, scan
+from penstock.broker.share_sessions import PartitionKey
+from penstock.errors import ApiError, ErrorCode
+from penstock.share.in_flight import Wanted
+from penstock.wire.messages.share_fetch import AcquiredRecords, LeaderIdAndEpoch, PartitionData
+
+
+class FetchLimits(NamedTuple):
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    max_records: int
+    batch_size: int
+    is_strict: bool
+
+
+class ShareFetch:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        member_id: str,
+        partitions: Sequence[SharePartition],
+        limits: FetchLimits,
+    ) -> None:
+        self._loop = loop
+        self._member_id = member_id
+        self._partitions = partitions
+        self._limits = limits
+        self._progress = asyncio.Event()
+
+    async def run(self) -> dict[PartitionKey, PartitionData]:
+        """The partitions that have something to say."""
+        if not self._partitions or self._limits.max_records <= 0 or self._limits.max_bytes <= 0:
+            return {}
+        self._wait_in_all()
+        try:
+            async with asyncio.timeout(max(self._limits.max_wait_ms, 0) / 1000):
+                while True:
+                    self._progress.clear()
+                    reads = self._read()
+                    if self._is_enough(reads):
+                        return self._acquire(reads)
+                    await self._progress.wait()
+        except TimeoutError:
+            return self._acquire(self._read())
+        finally:
+            self._stop_waiting()
+
+    def on_progress(self) -> None:
+        self._progress.set()
+
+    def _wait_in_all(self) -> None:
+        for one in self._partitions:
+            one.waiters[self] = None
+            one.partition.waiters.add(self)
+
+    def _stop_waiting(self) -> None:
+        for one in self._partitions:
+            one.waiters.pop(self, None)
+            one.partition.waiters.discard(self)
+
+    # reading
+
+    def _read(self) -> dict[SharePartition, ShareRead | ApiError]:
+        ready = [one for one in self._partitions if self._is_ready(one)]
+        reads: dict[SharePartition, ShareRead | ApiError] = {}
+        found = 0
+        for one in ready:
+            try:
+                max_bytes = self._limits.max_bytes // len(ready)
+                read = self._read_partition(one, max_bytes, at_least_one=found == 0)
+            except ApiError as error:
+                reads[one] = error
+            else:
+                if read is not None:
+                    reads[one] = read
+                    found += read.piece.size
+        return reads
+
+    def _is_ready(self, one: SharePartition) -> bool:
+        if one.error is not None:
+            return True
+        return one.in_flight is not None and one.in_flight.can_acquire(one.limits())
+
+    def _read_partition(self, one: SharePartition, max_bytes: int, *, at_least_one: bool) -> ShareRead | None:
+        if one.error is not None:
+            raise one.error
+        assert one.in_flight is not None
+        partition = one.partition
+        partition.check_leader(one.leader_epoch)
+        committed = one.config.share_reads_committed
+        end = partition.readable_end(-1, int(committed))
+        offset = one.in_flight.next_fetch_offset()
+        if offset < partition.log.log_start_offset:
+            one.on_log_start()
+            offset = one.in_flight.next_fetch_offset()
+        piece = partition.read(offset, max_bytes, max_offset=end, at_least_one=at_least_one)
+        if piece is None or not piece.size:
+            return None
+        last_offset = max(offset, one.in_flight.next_offset) + self._limits.max_records - 1
+        return scan(partition, offset, piece, last_offset, committed=committed)
+
+    def _is_enough(self, reads: dict[SharePartition, ShareRead | ApiError]) -> bool:
+        if any(isinstance(read, ApiError) for read in reads.values()):
+            return True
+        found = sum(read.piece.size for read in reads.values() if isinstance(read, ShareRead))
+        return bool(reads) and found >= self._limits.min_bytes
+
+    # acquiring
+
+    def _acquire(
+        self, reads: dict[SharePartition, ShareRead | ApiError]
+    ) -> dict[PartitionKey, PartitionData]:
+        answers: dict[PartitionKey, PartitionData] = {}
+        left = self._limits.max_records
+        for one, read in reads.items():
+            key = PartitionKey(one.key.topic_id, one.key.partition)
+            if isinstance(read, ApiError):
+                answers[key] = refusal(one.key.partition, read, one)
+                continue
+            answers[key] = data = empty_data(one.key.partition)
+            acquired = (
+                one.acquire(
+                    self._member_id,
+                    read.fetched(),
+                    Wanted(left, self._limits.batch_size, self._limits.is_strict),
+                )
+                if left > 0
+                else []
+            )
+            if acquired:
+                left -= sum(run.last_offset - run.first_offset + 1 for run in acquired)
+                data.records = read.cut(acquired)
+                data.acquired_records = [AcquiredRecords(*run) for run in acquired]
+        return answers
+
+
+def empty_data(partition: int) -> PartitionData:
+    return PartitionData(partition, current_leader=LeaderIdAndEpoch(), records=b"")
+
+
+LEADER_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH}
+
+
+def refusal(partition: int, error: ApiError, one: SharePartition | None = None) -> PartitionData:
+    data = empty_data(partition)
+    data.error_code = error.code
+    data.error_message = error.message
+    if one is not None and error.code in LEADER_ERRORS:
+        replica_set = one.partition.replica_set
+        data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
+    return data

@@ -1,0 +1,94 @@
+"""The way to the share coordinator: share partitions and share groups keep what must last with it.
+
+Each share partition has its own coordinator, the leader of the partition of `__share_group_state` that its key belongs
+to. A coordinator that can't be reached for the moment is asked again, a few times.
+
+Not done: a coordinator on another broker (needs requests between brokers); it answers NOT_COORDINATOR.
+"""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.broker.shards import Shard, Shards
+from penstock.broker.tickets import Await
+from penstock.errors import ApiError, ErrorCode
+from penstock.group.share_state import PruneLog, SharePartitionKey, ShareStateShard
+from penstock.machine import Outcome, Ticket
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+Ask = Callable[[ShareStateShard, Ticket, int], Outcome]
+FIRST_BACKOFF_MS = 50
+MAX_ATTEMPTS = 8
+RETRIABLE = {
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+}
+
+
+def coordinator_key(key: SharePartitionKey) -> str:
+    """What FindCoordinator knows a share partition by."""
+    topic_id = base64.urlsafe_b64encode(key.topic_id).rstrip(b"=").decode()
+    return f"{key.group_id}:{topic_id}:{key.partition}"
+
+
+class ShareStates:
+    def __init__(self, broker: "Broker", shards: Shards[ShareStateShard]) -> None:
+        self._broker = broker
+        self._shards = shards
+        self._at_work: set[asyncio.Task[Any]] = set()
+
+    def ask(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
+        """The answer of the share partition's coordinator, or an ApiError.
+
+        It is asked at once if it can be: what is asked later is asked after it.
+        """
+        ticket = Await(self._broker.loop)
+        try:
+            self._shards.find(coordinator_key(key)).run(handle, ticket)
+        except ApiError as error:
+            if error.code in RETRIABLE:
+                return self.begin(self._ask_again(key, handle))
+            ticket.refuse(error)
+        return ticket.future
+
+    async def _ask_again(self, key: SharePartitionKey, handle: Ask) -> Any:
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                await self._shards.ensure_topic()
+                return await self._shards.call(coordinator_key(key), handle)
+            except ApiError as error:
+                if error.code not in RETRIABLE or attempt + 1 == MAX_ATTEMPTS:
+                    raise
+            await asyncio.sleep(FIRST_BACKOFF_MS * 2**attempt / 1000)
+        raise AssertionError("the last attempt returns or raises")
+
+    def begin(self, work: Any) -> "asyncio.Task[Any]":
+        """Lets something go on that nobody may be waiting for any more."""
+        task = self._broker.loop.create_task(work)
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+        return task
+
+    def begin_effect(self, shard: Shard[ShareStateShard], effect: Any) -> None:
+        assert isinstance(effect, PruneLog)
+        log = shard.partition.log
+        if log.log_start_offset < effect.offset <= shard.partition.high_watermark:
+            self.begin(shard.partition.delete_records_before(effect.offset))
+
+    def close(self) -> None:
+        for task in self._at_work:
+            task.cancel()
+
+
+async def answers(asked: list[Awaitable[Any]]) -> list[Any]:
+    """All answers; where there is none, the ApiError."""
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    for answer in found:
+        if isinstance(answer, BaseException) and not isinstance(answer, ApiError):
+            raise answer
+    return found
