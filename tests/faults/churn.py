@@ -11,6 +11,9 @@ from tests.faults.members import Member, MemberKind, Members
 
 FEWEST_MEMBERS = 3
 LONGEST_PAUSE_SECONDS = 1.5
+CHANCE_OF_QUIET = 0.1
+QUIET_SECONDS = (4.0, 10.0)
+"""Now and then it is quiet for as long as a rebalance takes that waits for the session of a killed member."""
 
 
 class Churn:
@@ -37,9 +40,14 @@ class Churn:
         """The moment of a change is random on purpose."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            threading.Event().wait(self.chance.uniform(0, LONGEST_PAUSE_SECONDS))
+            threading.Event().wait(min(self._pause_seconds(), deadline - time.monotonic()))
             self.require_all_alive()
             self._change(self.chance.randrange(len(self.places)))
+
+    def _pause_seconds(self) -> float:
+        if self.chance.random() < CHANCE_OF_QUIET:
+            return self.chance.uniform(*QUIET_SECONDS)
+        return self.chance.uniform(0, LONGEST_PAUSE_SECONDS)
 
     def require_all_alive(self) -> None:
         for member in self.present:

@@ -49,7 +49,8 @@ def decode_assignment(data: bytes) -> list[int]:
     if not data:
         return []
     _version, topics = struct.unpack_from(">hi", data)
-    position, partitions = 6, []
+    position = 6
+    partitions: list[int] = []
     for _ in range(topics):
         (length,) = struct.unpack_from(">h", data, position)
         (count,) = struct.unpack_from(">i", data, position + 2 + length)

@@ -35,9 +35,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         MemberKind("confluent-range", _python("confluent_member")),
-        MemberKind(
-            "confluent-cooperative", _python("confluent_member"), assignor="cooperative-sticky"
-        ),
+        MemberKind("confluent-cooperative", _python("confluent_member"), assignor="cooperative-sticky"),
         MemberKind("confluent-consumer", _python("confluent_member"), "consumer", "uniform"),
         MemberKind("aiokafka", _python("aiokafka_member")),
         MemberKind("kafka-python", _python("kafka_python_member")),

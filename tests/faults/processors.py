@@ -1,5 +1,5 @@
-"""Transactional processors as a test sees them: each has its transactional id, and a process that is started again whenever
-it has ended."""
+"""Transactional processors as a test sees them: each has its transactional id, and a process that is started again
+whenever it has ended."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Read, process, write in transactions, while processors and the broker are killed: read_committed shows each input once, in
-order."""
+"""Read, process, write in transactions, while processors and the broker are killed: read_committed shows each input
+once, in order."""
 
 import os
 import random
@@ -136,13 +136,15 @@ def end_offset(client: WireClient, topic: str, partition: int, isolation_level: 
 
 
 def wait_until_no_transaction_is_open(client: WireClient, topic: str) -> None:
-    for partition in range(PARTITIONS):
-        wait_for(
-            lambda partition=partition: end_offset(client, topic, partition, READ_COMMITTED)
-            == end_offset(client, topic, partition, READ_UNCOMMITTED),
-            PATIENCE_SECONDS,
-            f"the end of a transaction in {topic}-{partition}",
-        )
+    def ends(isolation_level: int) -> list[int]:
+        return [end_offset(client, topic, partition, isolation_level) for partition in range(PARTITIONS)]
+
+    wait_for(
+        lambda: ends(READ_COMMITTED) == ends(READ_UNCOMMITTED),
+        PATIENCE_SECONDS,
+        lambda: f"transactions to end: {ends(READ_COMMITTED)} of {ends(READ_UNCOMMITTED)}",
+        interval=0.1,
+    )
 
 
 def read_committed(bootstrap: str, topic: str, partition: int) -> list[int]:
@@ -172,7 +174,9 @@ def read_committed(bootstrap: str, topic: str, partition: int) -> list[int]:
 def check_once_and_in_order(found: list[int], expected: list[int]) -> None:
     twice = len(found) - len(set(found))
     missing = sorted(set(expected) - set(found))
-    assert not twice, f"{twice} came twice: {[now for now, then in zip(found[1:], found, strict=False) if now <= then][:10]}"
+    assert not twice, (
+        f"{twice} came twice: {[now for now, then in zip(found[1:], found, strict=False) if now <= then][:10]}"
+    )
     assert not missing, f"{len(missing)} are missing: {missing[:10]}"
     assert found == expected, "out of order, or more than was sent"
 
@@ -186,7 +190,14 @@ def test_each_input_comes_out_once(
         new_topic(client, source, PARTITIONS)
         new_topic(client, output, PARTITIONS)
     settings = MemberSettings(
-        server.bootstrap, group, source, "", "", output=output, session_timeout_ms=2_000, heartbeat_interval_ms=400
+        server.bootstrap,
+        group,
+        source,
+        "",
+        "",
+        output=output,
+        session_timeout_ms=2_000,
+        heartbeat_interval_ms=400,
     )
     load = Load(
         server.bootstrap, source, PARTITIONS, idempotent=True, pause_seconds=PAUSE_BETWEEN_BURSTS_SECONDS
@@ -212,7 +223,12 @@ def test_each_input_comes_out_once(
 
 @pytest.mark.parametrize(
     ("found", "complaint"),
-    [([0, 1, 1, 2], "came twice"), ([0, 2], "1 are missing"), ([1, 0, 2], "out of order"), ([0, 1, 2, 3], "more than")],
+    [
+        ([0, 1, 1, 2], "came twice"),
+        ([0, 2], "1 are missing"),
+        ([1, 0, 2], "out of order"),
+        ([0, 1, 2, 3], "more than"),
+    ],
 )
 def test_the_check_complains(found: list[int], complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):

@@ -1,8 +1,8 @@
 """A member on aiokafka: the classic protocol.
 
-aiokafka rebalances in the background, while the application works. A lock makes the commit of a batch and a change of the
-assignment take turns: else offsets could be committed in the name of a later generation, when the partition is another's.
-A batch that a change overtook is dropped: its partitions are read again from what is committed.
+aiokafka rebalances in the background, while the application works. A lock makes the commit of a batch and a change of
+the assignment take turns: else offsets could be committed in the name of a later generation, when the partition is
+another's. A batch that a change overtook is dropped: its partitions are read again from what is committed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
 from typing import Any
@@ -60,7 +61,7 @@ class ConfluentMember:
 
     def _on_error(self, error: KafkaError) -> None:
         self.journal.note("error", error)
-        self.fatal = self.fatal or error.fatal()
+        self.fatal = self.fatal or error.fatal() or error.code() == KafkaError._FATAL
 
     def _note_owned(self) -> None:
         self.journal.note_owned(generation_in(self.consumer.consumer_group_metadata()), self.owned)
@@ -85,7 +86,7 @@ class ConfluentMember:
         while not self.switches.stopping and not self.fatal:
             self._process(self.consumer.consume(RECORDS_PER_BATCH, POLL_SECONDS))
         if self.fatal:
-            return 1
+            os._exit(1)  # to close a consumer after a fatal error may take for ever
         self.consumer.close()
         self.journal.note("closed")
         return 0

@@ -1,7 +1,7 @@
 """Copies each record of the input to the same partition of the output, a batch in a transaction, on librdkafka.
 
-The group's metadata is taken before the poll: the offsets of a batch then count only if the group still is what it was when
-the batch was read, and a processor that was put out of the group meanwhile commits nothing.
+The group's metadata is taken before the poll: the offsets of a batch then count only if the group still is what it was
+when the batch was read, and a processor that was put out of the group meanwhile commits nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ConfluentProcessor:
         self.producer.begin_transaction()
         try:
             for record in records:
-                self.producer.produce(self.settings.output, record.value(), partition=record.partition())
+                self.producer.produce(self.settings.output, record.value(), partition=record.partition() or 0)
             self.producer.send_offsets_to_transaction(next_offsets(records), metadata, PATIENCE_SECONDS)
             self.producer.commit_transaction(PATIENCE_SECONDS)
         except KafkaException as failure:

@@ -20,9 +20,7 @@ class Journal:
 
     def note_records(self, records: Iterable[tuple[int, int, int]]) -> None:
         """Partition, offset and number of each."""
-        self._records.writelines(
-            f"{partition} {offset} {number}\n" for partition, offset, number in records
-        )
+        self._records.writelines(f"{partition} {offset} {number}\n" for partition, offset, number in records)
         self._records.flush()
 
     def note(self, kind: str, *details: object) -> None:
