@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.partitions import find_partition
@@ -120,7 +120,7 @@ class Sharing:
             )
 
     async def initialize_states(
-        self, group_id: str, state_epoch: int, offsets: "dict[bytes, dict[int, int]]"
+        self, group_id: str, state_epoch: int, offsets: Mapping[bytes, Mapping[int, int]]
     ) -> dict[SharePartitionKey, Any]:
         """Has states made that begin at these offsets; an ApiError where that fails."""
         asked = {}
@@ -132,13 +132,18 @@ class Sharing:
                 )
         return dict(zip(asked, await answers(list(asked.values())), strict=True))
 
-    def _ask_to_initialize(self, key: SharePartitionKey, data: initialize.PartitionData) -> Any:
+    def _ask_to_initialize(self, key: SharePartitionKey, data: initialize.PartitionData) -> Awaitable[Any]:
         return self.states.ask(
             key, lambda shard, ticket, now_ms: shard.handle_initialize(key, data, ticket, now_ms)
         )
 
+    def read_summary(self, key: SharePartitionKey) -> Awaitable[Any]:
+        return self.states.ask(
+            key, lambda shard, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms)
+        )
+
     async def delete_states(
-        self, group_id: str, partitions: "dict[bytes, Iterable[int]]"
+        self, group_id: str, partitions: Mapping[bytes, Iterable[int]]
     ) -> dict[SharePartitionKey, Any]:
         """Has states deleted; an ApiError where that fails."""
         keys = [
@@ -148,7 +153,7 @@ class Sharing:
         ]
         return dict(zip(keys, await answers([self._ask_to_delete(key) for key in keys]), strict=True))
 
-    def _ask_to_delete(self, key: SharePartitionKey) -> Any:
+    def _ask_to_delete(self, key: SharePartitionKey) -> Awaitable[Any]:
         return self.states.ask(key, lambda shard, ticket, now_ms: shard.handle_delete(key, ticket, now_ms))
 
     async def delete_states_of_group(self, group_id: str) -> None:

@@ -47,13 +47,25 @@ class ShareStates:
 
         It is asked at once if it can be: what is asked later is asked after it.
         """
-        ticket = Await(self._broker.loop)
         try:
-            self._shards.find(coordinator_key(key)).run(handle, ticket)
+            return self._ask(key, handle)
+        except ApiError:
+            return self.begin(self._ask_again(key, handle))
+
+    def ask_here(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
+        """The answer of the coordinator on this broker, as another broker asks for it: without a second try."""
+        try:
+            return self._ask(key, handle)
         except ApiError as error:
-            if error.code in RETRIABLE:
-                return self.begin(self._ask_again(key, handle))
+            ticket = Await(self._broker.loop)
             ticket.refuse(error)
+            return ticket.future
+
+    def _ask(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
+        """Raises the ApiError if the coordinator is not here, or not ready."""
+        shard = self._shards.find(coordinator_key(key))
+        ticket = Await(self._broker.loop)
+        shard.run(handle, ticket)
         return ticket.future
 
     async def _ask_again(self, key: SharePartitionKey, handle: Ask) -> Any:

@@ -18,6 +18,7 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_batches import merge_batches
 from penstock.machine import Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.settings.broker import BrokerSettings
+from penstock.wire.messages import delete_share_group_state as delete
 from penstock.wire.messages import initialize_share_group_state as initialize
 from penstock.wire.messages import read_share_group_state as read
 from penstock.wire.messages import read_share_group_state_summary as summary
@@ -185,7 +186,7 @@ class ShareStateShard:
         outcome = Outcome()
         if key in self.states:
             outcome.write(ShareSnapshotKey(*key))
-        outcome.reply(ticket, None)
+        outcome.reply(ticket, delete.PartitionResult(key.partition))
         return outcome
 
     def handle_read_summary(self, key: SharePartitionKey, ticket: Ticket, now_ms: int) -> Outcome:

@@ -25,6 +25,7 @@ async def handle_delete_groups(
 async def _delete(broker: "Broker", group_id: str) -> DeletableGroupResult:
     result = DeletableGroupResult(group_id)
     try:
+        await broker.coordinators.sharing.delete_states_of_group(group_id)
         await broker.coordinators.groups.call(
             group_id, lambda shard, ticket, now_ms: shard.handle_delete_group(group_id, ticket, now_ms)
         )

@@ -1,0 +1,47 @@
+"""ReadShareGroupStateSummary: brokers ask the share coordinator (KIP-932).
+
+v1 has the number of records in the window that are done with. A partition without a state has the start offset -1.
+"""
+
+from typing import TYPE_CHECKING
+
+from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_requests import ask_partitions, is_meant
+from penstock.errors import ApiError
+from penstock.wire.messages.read_share_group_state_summary import (
+    PartitionResult,
+    ReadShareGroupStateSummaryRequest,
+    ReadShareGroupStateSummaryResponse,
+    ReadStateSummaryResult,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+@handles(ReadShareGroupStateSummaryRequest, versions=(0, 1))
+async def handle_read_share_group_state_summary(
+    broker: "Broker", request: ReadShareGroupStateSummaryRequest, context: RequestContext
+) -> ReadShareGroupStateSummaryResponse:
+    if not is_meant(request.group_id, request.topics):
+        return ReadShareGroupStateSummaryResponse()
+    return ReadShareGroupStateSummaryResponse(
+        results=[
+            ReadStateSummaryResult(
+                topic.topic_id,
+                await ask_partitions(
+                    broker,
+                    request.group_id,
+                    topic.topic_id,
+                    topic.partitions,
+                    lambda shard, key, asked, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms),
+                    _refuse,
+                ),
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _refuse(partition: int, error: ApiError) -> PartitionResult:
+    return PartitionResult(partition, error.code, error.message)
