@@ -12,7 +12,12 @@ from tests.broker.asking import unique_topic
 from tests.support.cluster_fixture import PEER, running_apache
 from tests.support.wire_client import WireClient
 
-SERVER_SETTINGS = {"auto.create.topics.enable": "false", "num.partitions": "1"}
+SERVER_SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "500",
+}
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Words(transcript.Words):
         version: str = str(NEWEST_JOIN),
         member: str | None = None,
         instance: str | None = None,
-        type: str = "consumer",  # noqa: A002
+        type: str = "consumer",
         protocols: str | None = None,
         session: str = "10000",
         rebalance: str = "60000",
@@ -90,7 +90,7 @@ class Words(transcript.Words):
         generation: str | None = None,
         member: str | None = None,
         instance: str | None = None,
-        type: str = "consumer",  # noqa: A002
+        type: str = "consumer",
         protocol: str = "range",
         version: str = str(NEWEST_SYNC),
         group: str = "g",
