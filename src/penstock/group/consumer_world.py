@@ -63,13 +63,13 @@ class ConsumerWorld:
         return self.context.settings
 
     def session_timeout_ms(self, group_id: str) -> int:
-        return self.settings.group_consumer_session_timeout_ms
+        return self.context.group_config(group_id).consumer_session_timeout_ms
 
     def heartbeat_interval_ms(self, group_id: str) -> int:
-        return self.settings.group_consumer_heartbeat_interval_ms
+        return self.context.group_config(group_id).consumer_heartbeat_interval_ms
 
     def assignment_interval_ms(self, group_id: str) -> int:
-        return self.settings.group_consumer_assignment_interval_ms
+        return self.context.group_config(group_id).consumer_assignment_interval_ms
 
     def assignors(self) -> tuple[str, ...]:
         """The default first."""
