@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from penstock.errors import ApiError, ErrorCode
@@ -13,18 +14,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("penstock.broker.internal_topics")
 
+INT_MIN = -(1 << 31)
+"""Has no absolute value in Java; Kafka takes 0 for it."""
+KEYS_REMEMBERED = 4096
+"""For how many keys the partition is not worked out anew with every request."""
+
 
 def java_hash(text: str) -> int:
-    """What Java's `String.hashCode` gives, as an unsigned number of 32 bits."""
+    """What Java's `String.hashCode` gives: a signed number of 32 bits."""
     value = 0
     encoded = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(encoded[::2], encoded[1::2], strict=True):
         value = (value * 31 + (high << 8 | low)) & 0xFFFFFFFF
-    return value
+    return value - (1 << 32) if value >> 31 else value
 
 
+@lru_cache(maxsize=KEYS_REMEMBERED)
 def partition_for(key: str, count: int) -> int:
-    return (java_hash(key) & 0x7FFFFFFF) % count
+    code = java_hash(key)
+    return 0 if code == INT_MIN else abs(code) % count
 
 
 @dataclass(frozen=True)
