@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.errors import ApiError, ErrorCode
@@ -15,6 +15,8 @@ from tests.scripts.world import World
 
 GROUP = "g"
 Place = tuple[bytes, int]
+Send = Callable[[ConsumerGroupHeartbeatRequest], Any]
+"""Returns the response, or the ApiError that refused the request."""
 
 
 def group_world(configs: Mapping[str, str] | None = None) -> World[GroupShard]:
@@ -41,14 +43,14 @@ class Consumer:
 
     def __init__(
         self,
-        world: World[GroupShard],
+        send: Send,
         member_id: str,
         topics: Iterable[str],
         instance_id: str | None = None,
         regex: str | None = None,
         group_id: str = GROUP,
     ) -> None:
-        self.world = world
+        self.send = send
         self.group_id = group_id
         self.member_id = member_id
         self.instance_id = instance_id
@@ -88,7 +90,7 @@ class Consumer:
     def heartbeat(self, *, is_lost: bool = False) -> None:
         """Sends a heartbeat; a lost answer changes nothing here, but the next heartbeat says all."""
         before = (self.epoch, frozenset(self.owned))
-        answer = send(self.world, self.request(), self.member_id)
+        answer = self.send(self.request())
         if is_lost:
             self.says_all = True
             return
@@ -126,16 +128,14 @@ class Consumer:
         self.act()
 
     def leave(self, epoch: int = -1) -> None:
-        send(
-            self.world,
-            ConsumerGroupHeartbeatRequest(
-                group_id=self.group_id,
-                member_id=self.member_id,
-                member_epoch=epoch,
-                instance_id=self.instance_id,
-            ),
-            self.member_id,
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=self.group_id,
+            member_id=self.member_id,
+            member_epoch=epoch,
+            instance_id=self.instance_id,
         )
+        answer = self.send(request)
+        self.error = answer.code if isinstance(answer, ApiError) else None
         self.owned.clear()
 
 
@@ -146,16 +146,17 @@ def listed(owned: Iterable[Place]) -> list[TopicPartitions]:
     return [TopicPartitions(topic_id, partitions) for topic_id, partitions in topics.items()]
 
 
-def send(
-    world: World[GroupShard], request: ConsumerGroupHeartbeatRequest, label: str = "", version: int = 1
-) -> Any:
-    asked = world.ask(
-        label,
-        lambda machine, ticket, now_ms: machine.consumer.handle_heartbeat(
-            request, Caller(version, "client", "/127.0.0.1"), ticket, now_ms
-        ),
+def sender(world: World[GroupShard], version: int = 1) -> Send:
+    """Puts requests to the machine."""
+    caller = Caller(version, "client", "/127.0.0.1")
+    return lambda request: (
+        world.ask(
+            request.member_id,
+            lambda machine, ticket, now_ms: machine.consumer.handle_heartbeat(
+                request, caller, ticket, now_ms
+            ),
+        ).answer
     )
-    return asked.answer
 
 
 def settle(consumers: Sequence[Consumer], rounds: int = 50) -> int:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.group.consumers import Consumer, consumer_group, durable_state, group_world, settle
+from tests.group.consumers import Consumer, consumer_group, durable_state, group_world, sender, settle
 
 TOPICS = ("t1", "t2", "t3")
 MAX_PARTITIONS = 9
@@ -45,7 +45,7 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         self.born += 1
         instance_id = f"i{self.born}" if is_static else None
         wanted = () if regex else topics
-        self.consumers.append(Consumer(self.world, f"m{self.born}", wanted, instance_id, regex))
+        self.consumers.append(Consumer(sender(self.world), f"m{self.born}", wanted, instance_id, regex))
 
     @precondition(lambda self: self.consumers)
     @rule(pick=picks, is_lost=st.booleans())
@@ -82,7 +82,9 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         old.leave(epoch=-2)
         self.consumers.remove(old)
         self.born += 1
-        self.consumers.append(Consumer(self.world, f"m{self.born}", old.topics, old.instance_id, old.regex))
+        self.consumers.append(
+            Consumer(sender(self.world), f"m{self.born}", old.topics, old.instance_id, old.regex)
+        )
 
     @precondition(lambda self: self.consumers)
     @rule(pick=picks)
