@@ -415,7 +415,9 @@ class PartitionLog:
     def last_stable_offset(self, high_watermark: int) -> int:
         """Up to here every transaction is decided."""
         unstable = self.producer_state.first_unstable_offset(high_watermark)
-        return high_watermark if unstable is None else min(unstable, high_watermark)
+        if unstable is None or unstable >= high_watermark:
+            return high_watermark
+        return max(unstable, self.log_start_offset)
 
     def aborted_transactions(self, from_offset: int, to_offset: int) -> list[AbortedTransaction]:
         found: list[AbortedTransaction] = []

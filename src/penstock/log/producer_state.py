@@ -272,8 +272,11 @@ class ProducerState:
         if not self._ongoing and not self._unreplicated:
             return None
         self.forget_replicated(high_watermark)
-        firsts = [*self._unreplicated, *self._ongoing]
-        return min(firsts) if firsts else None
+        oldest = self.first_undecided_offset
+        if not self._unreplicated:
+            return oldest
+        unreplicated = min(self._unreplicated)
+        return unreplicated if oldest is None else min(oldest, unreplicated)
 
     def forget_replicated(self, high_watermark: int) -> None:
         done = [first for first, last in self._unreplicated.items() if last < high_watermark]
