@@ -69,6 +69,12 @@ def reader(clients: Callable[[str], Client]) -> Client:
 
 
 @pytest.fixture
+def administrator(clients: Callable[[str], Client]) -> Client:
+    """The client that looks at committed offsets with their metadata."""
+    return clients("kafka-python")
+
+
+@pytest.fixture
 def opened() -> Iterator[Callable[[T], T]]:
     """Closes at the end of the test what it is given, the last first; closing twice must not matter."""
     with ExitStack() as stack:

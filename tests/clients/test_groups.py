@@ -60,7 +60,7 @@ def test_every_kind_of_record(client: Client, reader: Client, topic: str, opened
 
 @every_client_and_protocol("open_member")
 def test_a_group_goes_on_where_it_committed(
-    client: Client, protocol: str, reader: Client, filled: str, opened: Opened
+    client: Client, protocol: str, administrator: Client, filled: str, opened: Opened
 ) -> None:
     membership = Membership(filled, (filled,), protocol=protocol)
     first = opened(client.open_member(membership))
@@ -69,12 +69,14 @@ def test_a_group_goes_on_where_it_committed(
     first.commit({(filled, 0): Committed(4, "up to here")})
     assert first.committed([(filled, 0)])[filled, 0].offset == 4
     first.close()
-    assert reader.group_offsets(filled) == {(filled, 0): Committed(4, "up to here")}
+    assert administrator.group_offsets(filled) == {
+        (filled, 0): Committed(4, "up to here" + client.metadata_end)
+    }
     second = opened(client.open_member(membership))
     assert offsets_read(second, COUNT - 4) == list(range(4, COUNT))
 
 
-@every_client("open_member", "group_offsets")
+@every_client("open_member", "group_offsets", where=lambda kind: kind.tells_metadata)
 def test_metadata_of_offsets_comes_back(client: Client, filled: str, opened: Opened) -> None:
     member = opened(client.open_member(Membership(filled, (filled,))))
     offsets_read(member, COUNT)
@@ -85,14 +87,14 @@ def test_metadata_of_offsets_comes_back(client: Client, filled: str, opened: Ope
 
 @every_client("open_member", where=lambda kind: kind.assigns)
 def test_a_consumer_that_joins_no_group_has_offsets_too(
-    client: Client, reader: Client, filled: str, opened: Opened
+    client: Client, reader: Client, administrator: Client, filled: str, opened: Opened
 ) -> None:
     membership = Membership(filled, assigned=((filled, 0),))
     first = opened(client.open_member(membership))
     assert offsets_read(first, COUNT) == list(range(COUNT))
     first.commit({(filled, 0): Committed(7, "simple")})
     assert first.committed([(filled, 0)])[filled, 0].offset == 7
-    assert reader.group_offsets(filled) == {(filled, 0): Committed(7, "simple")}
+    assert administrator.group_offsets(filled) == {(filled, 0): Committed(7, "simple" + client.metadata_end)}
     assert reader.list_groups()[filled].state == "Empty"
     first.close()
     second = opened(client.open_member(membership))
@@ -101,9 +103,9 @@ def test_a_consumer_that_joins_no_group_has_offsets_too(
 
 @every_client("open_member", where=lambda kind: kind.assigns)
 def test_a_group_that_never_committed_has_no_offsets(
-    client: Client, reader: Client, filled: str, opened: Opened
+    client: Client, administrator: Client, filled: str, opened: Opened
 ) -> None:
     member = opened(client.open_member(Membership(filled, assigned=((filled, 0),))))
     assert offsets_read(member, COUNT) == list(range(COUNT))
     assert member.committed([(filled, 0)]) == {}
-    assert reader.group_offsets(filled) == {}
+    assert administrator.group_offsets(filled) == {}

@@ -68,7 +68,7 @@ def test_a_group_moves_to_the_consumer_protocol_and_back(
 
 @pytest.mark.parametrize("newcomer", ["confluent-kafka", "franz-go", "java"])
 def test_an_empty_classic_group_is_taken_over_with_its_offsets(
-    newcomer: str, clients: Clients, reader: Client, topic: str, opened: Opened
+    newcomer: str, clients: Clients, reader: Client, administrator: Client, topic: str, opened: Opened
 ) -> None:
     reader.create_topic(topic, configs=KEEP_FOR_EVER)
     reader.produce(topic, numbered_records(10))
@@ -80,4 +80,4 @@ def test_an_empty_classic_group_is_taken_over_with_its_offsets(
     wait_for(lambda: len(new.records()) >= 4, what="what the old member left")
     assert [each.offset for each in new.records()] == [6, 7, 8, 9]
     assert reader.describe_group(topic).kind == "consumer"
-    assert reader.group_offsets(topic) == {(topic, 0): Committed(6, "classic")}
+    assert administrator.group_offsets(topic) == {(topic, 0): Committed(6, "classic" + reader.metadata_end)}

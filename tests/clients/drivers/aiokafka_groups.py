@@ -12,10 +12,11 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, ProducerFenced
 from aiokafka.structs import OffsetAndMetadata
 
 from tests.clients.drivers.model import (
+    PRODUCER_FENCED,
     Client,
     ClientError,
     Consumed,
@@ -46,6 +47,8 @@ T = TypeVar("T")
 def translated() -> Iterator[None]:
     try:
         yield
+    except ProducerFenced as failure:
+        raise ClientError(PRODUCER_FENCED, repr(failure)) from failure
     except KafkaError as failure:
         raise ClientError(getattr(failure, "errno", -1), repr(failure)) from failure
 
@@ -230,6 +233,8 @@ class AiokafkaTransactionalProducer(TransactionalProducer):
 
 class AiokafkaGroups(Client):
     filters_groups = False
+    describes_consumer_groups = False
+    unknown_group_is_dead = True
     _loop: LoopThread | None = None
 
     def _administer(self, operation: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:

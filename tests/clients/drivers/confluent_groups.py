@@ -35,6 +35,9 @@ def _state(state: ConsumerGroupState) -> str:
 
 class ConfluentGroups(Client):
     group_protocols = ("classic", "cooperative", "consumer")
+    tells_metadata = False
+    unknown_group_is_dead = True
+    metadata_end = "\0"
 
     def _settings(self, **settings: Any) -> dict[str, Any]:
         raise NotImplementedError

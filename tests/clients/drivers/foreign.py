@@ -256,6 +256,8 @@ class KafkajsClient(ForeignClient):
     assigns = False
     pattern_finds_new_topics = False
     filters_groups = False
+    describes_consumer_groups = False
+    unknown_group_is_dead = True
     only = frozenset(
         {
             "produce",

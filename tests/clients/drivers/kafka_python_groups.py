@@ -189,6 +189,7 @@ class KafkaPythonTransactionalProducer(TransactionalProducer):
 
 class KafkaPythonGroups(Client):
     group_protocols = ("classic", "cooperative")
+    describes_consumer_groups = False
 
     @contextmanager
     def _admin(self) -> Iterator[KafkaAdminClient]:

@@ -212,8 +212,14 @@ class Client:
         "cooperative",
         "consumer",
     )  # a member can have an instance id
+    tells_metadata = True  # of committed offsets, to an administrator
+    metadata_end = ""  # what the library puts behind the metadata of an offset
     assigns = True  # a consumer can be given partitions instead of a subscription
     pattern_finds_new_topics = True  # a topic made later joins a pattern
+    describes_consumer_groups = True  # also those of the consumer protocol
+    unknown_group_is_dead = (
+        False  # describes a group that is not there as one, in an older version of the request
+    )
     filters_groups = True  # groups can be listed by state and by type
 
     def __init__(self, bootstrap: str) -> None:

@@ -11,34 +11,40 @@ import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Share consumers that stay open between requests. */
+/** A share consumer that stays open between requests, with the records of its last poll. */
 final class Sharing {
-    private static final Map<Integer, KafkaShareConsumer<byte[], byte[]>> OPEN = new HashMap<>();
+    private static final Map<Integer, Sharing> OPEN = new HashMap<>();
     private static int opened = 0;
 
-    private Sharing() {}
+    private final KafkaShareConsumer<byte[], byte[]> consumer;
+    private final Map<Long, ConsumerRecord<byte[], byte[]>> held = new HashMap<>();
+
+    private Sharing(JsonNode request) {
+        consumer = new KafkaShareConsumer<>(
+                settings(request), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        consumer.subscribe(List.of(request.get("topic").asText()));
+    }
 
     static JsonNode run(String operation, JsonNode request) {
         if (operation.equals("share_open")) {
-            return open(request);
+            OPEN.put(++opened, new Sharing(request));
+            return Answer.object().put("number", opened);
         }
         int number = request.get("number").asInt();
-        KafkaShareConsumer<byte[], byte[]> consumer = OPEN.get(number);
+        Sharing sharing = OPEN.get(number);
         switch (operation) {
             case "share_poll":
-                return poll(consumer);
+                return sharing.poll();
             case "share_acknowledge":
-                consumer.acknowledge(
-                        request.get("topic").asText(),
-                        request.get("partition").asInt(),
-                        request.get("offset").asLong(),
+                sharing.consumer.acknowledge(
+                        sharing.held.get(request.get("offset").asLong()),
                         AcknowledgeType.valueOf(request.get("how").asText().toUpperCase()));
                 break;
             case "share_commit":
-                commit(consumer);
+                sharing.commit();
                 break;
             case "share_close":
-                OPEN.remove(number).close();
+                OPEN.remove(number).consumer.close();
                 break;
             default:
                 throw new IllegalArgumentException("unknown operation " + operation);
@@ -46,23 +52,21 @@ final class Sharing {
         return Answer.object();
     }
 
-    private static JsonNode open(JsonNode request) {
+    private static Map<String, Object> settings(JsonNode request) {
         Map<String, Object> settings = new HashMap<>();
         settings.put("bootstrap.servers", request.get("bootstrap").asText());
         settings.put("group.id", request.get("group").asText());
         settings.put("share.acknowledgement.mode", request.get("explicit").asBoolean() ? "explicit" : "implicit");
         settings.put("share.acquire.mode", "record_limit");
         settings.put("max.poll.records", request.get("max_records").asInt());
-        KafkaShareConsumer<byte[], byte[]> consumer =
-                new KafkaShareConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        consumer.subscribe(List.of(request.get("topic").asText()));
-        OPEN.put(++opened, consumer);
-        return Answer.object().put("number", opened);
+        return settings;
     }
 
-    private static JsonNode poll(KafkaShareConsumer<byte[], byte[]> consumer) {
+    private JsonNode poll() {
         ArrayNode records = Answer.JSON.createArrayNode();
+        held.clear();
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(500))) {
+            held.put(record.offset(), record); // of the one partition that tests use
             records.addObject()
                     .put("topic", record.topic())
                     .put("partition", record.partition())
@@ -73,7 +77,7 @@ final class Sharing {
         return Answer.list("records", records);
     }
 
-    private static void commit(KafkaShareConsumer<byte[], byte[]> consumer) {
+    private void commit() {
         for (Optional<KafkaException> failure : consumer.commitSync(Duration.ofSeconds(30)).values()) {
             if (failure.isPresent()) {
                 throw failure.get();

@@ -12,6 +12,7 @@ const operations = Object.assign(
 // A retriable error comes wrapped, and a request about several topics fails with a list of errors.
 function root(error) {
   if (error.errors && error.errors.length > 0) return root(error.errors[0])
+  if (error.groups && error.groups.length > 0) return root(error.groups[0].error)
   if (error.code === undefined && error.cause) return root(error.cause)
   return error
 }

@@ -8,7 +8,7 @@ const { message } = require('./operations.js')
 const open = new Map()
 let opened = 0
 
-// The library asks for its producer id when it connects: then it is the newest one.
+// The library asks for its producer id when it begins: only then it is the newest one.
 async function transactionOpen(request) {
   const producer = cluster(request).producer({
     transactionalId: request.transactional_id,
@@ -17,13 +17,14 @@ async function transactionOpen(request) {
     idempotent: true,
   })
   await producer.connect()
-  open.set(++opened, { producer, transaction: null })
+  open.set(++opened, { producer, transaction: await producer.transaction(), fresh: true })
   return { number: opened }
 }
 
 async function begin({ number }) {
   const session = open.get(number)
-  session.transaction = await session.producer.transaction()
+  if (!session.fresh) session.transaction = await session.producer.transaction()
+  session.fresh = false
   return {}
 }
 
