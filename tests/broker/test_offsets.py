@@ -1,4 +1,5 @@
 import uuid
+from typing import Any
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_metadata_is_measured(
 def test_a_member_of_a_group_that_is_not_there(
     client: WireClient, topic: str, group: str, version: int, code: ErrorCode
 ) -> None:
-    who = {"generation_id_or_member_epoch": 1, "member_id": "somebody"}
+    who: dict[str, Any] = {"generation_id_or_member_epoch": 1, "member_id": "somebody"}
     assert commit(client, group, topic, 1, version=version, **who) == code
     assert commit(client, group, "no-such-topic", 1, version=version, **who) == 3
     assert all_committed(client, group) == {}
@@ -146,7 +147,7 @@ def test_a_member_of_a_group_that_is_not_there(
 
 def test_a_stranger_in_a_group_without_members(client: WireClient, topic: str, group: str) -> None:
     assert commit(client, group, topic, 1) == 0
-    stranger = {"generation_id_or_member_epoch": 1, "member_id": "somebody"}
+    stranger: dict[str, Any] = {"generation_id_or_member_epoch": 1, "member_id": "somebody"}
     assert commit(client, group, topic, 2, **stranger) == ErrorCode.UNKNOWN_MEMBER_ID
     assert committed(client, group, topic) == 1
 

@@ -72,7 +72,7 @@ class World(Generic[MachineT]):
         self.timers: dict[TimerKey, int] = {}
         self.refuse_writes: ApiError | None = None
         """While given, every write fails with it."""
-        self._ids = 0
+        self._ids = self._topics = 0
         self.machine = make_machine(self)
         self.carry_out(self.machine.on_loaded(self.now_ms))
 
@@ -158,7 +158,9 @@ class World(Generic[MachineT]):
     def put_topic(self, name: str, partitions: int) -> None:
         """Creates a topic, or lets it grow."""
         known = self.image.topics.get(name)
-        topic_id = known.topic_id if known else (len(self.image.topics) + 1).to_bytes(16)
+        if known is None:
+            self._topics += 1
+        topic_id = known.topic_id if known else self._topics.to_bytes(16)
         sets = {index: ReplicaSet((0,), (0,), 0, 0) for index in range(partitions)}
         self.image.put_topic(TopicImage(name, topic_id, sets), {})
         self.carry_out(self.machine.on_topics_changed(frozenset({name}), self.now_ms))
