@@ -54,14 +54,14 @@ class ConfluentMember:
         self.switches = Switches()
         self.journal = Journal(settings)
         self.owned: set[int] = set()
-        self.fatal = False
         self.consumer = Consumer({**consumer_settings(settings), "error_cb": self._on_error})
 
     # what the client tells
 
     def _on_error(self, error: KafkaError) -> None:
         self.journal.note("error", error)
-        self.fatal = self.fatal or error.fatal() or error.code() == KafkaError._FATAL
+        if error.fatal() or error.code() == KafkaError._FATAL:
+            os._exit(1)  # after a fatal error the client's calls may not return
 
     def _note_owned(self) -> None:
         self.journal.note_owned(generation_in(self.consumer.consumer_group_metadata()), self.owned)
@@ -83,10 +83,8 @@ class ConfluentMember:
             on_revoke=self._on_revoke,
             on_lost=self._on_revoke,
         )
-        while not self.switches.stopping and not self.fatal:
+        while not self.switches.stopping:
             self._process(self.consumer.consume(RECORDS_PER_BATCH, POLL_SECONDS))
-        if self.fatal:
-            os._exit(1)  # to close a consumer after a fatal error may take for ever
         self.consumer.close()
         self.journal.note("closed")
         return 0
@@ -102,7 +100,7 @@ class ConfluentMember:
 
     def _is_record(self, message: Message) -> bool:
         if (error := message.error()) is not None:
-            self.journal.note("error", error)
+            self._on_error(error)
         return error is None
 
     def _commit(self, positions: dict[int, int]) -> None:
