@@ -328,7 +328,7 @@ def test_the_former_self_of_a_static_member_is_fenced(
     one.beat()
     one.leave(epoch=-2)
     consumer("two", instance_id="i").beat()
-    known = {"group_id": group, "member_id": "one", "instance_id": "i"}
+    known: dict[str, Any] = {"group_id": group, "member_id": "one", "instance_id": "i"}
     fenced = (ErrorCode.FENCED_INSTANCE_ID, "Static member one with instance id i was fenced by member two.")
     assert refusal(client, member_epoch=2, **known) == fenced
     assert refusal(client, member_epoch=-1, **known) == fenced

@@ -1,4 +1,4 @@
-"""One member's turn: what its request changes in the group, in four steps.
+"""One member's turn: what its request changes in the group, in three steps.
 
 1. `update_metadata`: what the member says of itself now. A new subscription makes a new group epoch, and so do topics
    that have changed since the group was last looked at.
@@ -10,7 +10,6 @@ Nothing here changes the group: each step writes records and hands on what the g
 """
 
 from collections import Counter
-from collections.abc import Callable
 from enum import Enum
 
 from penstock.group.consumer_group import ConsumerGroup
@@ -66,7 +65,7 @@ class Turn:
             calls_for_epoch = self.is_subscription_changed
         if calls_for_epoch or self._has_metadata_changed():
             self._update_group_epoch(member, metadata, is_forced=calls_for_epoch)
-        return member._replace(metadata=metadata)
+        return member if metadata is member.metadata else member._replace(metadata=metadata)
 
     def _has_metadata_changed(self) -> bool:
         """Whether topics of the group may have changed since it was last looked at."""
@@ -181,6 +180,3 @@ class Turn:
             self.outcome.start_timer(key, member.metadata.rebalance_timeout_ms)
         elif member.current.state == MemberState.UNREVOKED_PARTITIONS:
             self.outcome.stop_timer(key)
-
-
-TakeTurn = Callable[[Turn], None]

@@ -253,7 +253,8 @@ class _Compiler:
         read = source.refer(self.reader(field.struct), "read")
         if field.nullable_in(self.version):
             source.add("present = buffer[position]; position += 1")
-            source.add(f"if present >= 128: {_local(field)} = None")
+            is_null = "present >= 128" if field.tag is None else "present == 0"
+            source.add(f"if {is_null}: {_local(field)} = None")
             source.add(f"else: {_local(field)}, position = {read}(buffer, position, limit)")
         else:
             source.add(f"{_local(field)}, position = {read}(buffer, position, limit)")
@@ -363,7 +364,7 @@ class _Compiler:
         assert field.struct is not None
         write = source.refer(self.writer(field.struct), "write")
         if field.nullable_in(self.version):
-            source.add(f"if value is None: {out}.append(255)")
+            source.add(f"if value is None: {out}.append({255 if field.tag is None else 0})")
             source.add(f"else: {out}.append(1); {write}({out}, cuts, value)")
         else:
             cls = source.refer(field.struct, "cls")
@@ -390,6 +391,8 @@ class _Compiler:
 
     def differs(self, source: _Source, field: Field) -> str:
         value = f"message.{field.name}"
+        if field.kind == "struct" and field.nullable_in(self.version):
+            return "True"  # Kafka's default is an empty structure, which never occurs, and not null
         if field.default is None:
             return f"{value} is not None"
         if field.is_array:
