@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TopicAndPartition = tuple[str, int]
 T = TypeVar("T")
 
-SESSION_TIMEOUT_MS = 10_000
+SESSION_TIMEOUT_MS = 30_000
 HEARTBEAT_INTERVAL_MS = 300  # of members that choose it themselves: a rebalance is noticed soon
 METADATA_MAX_AGE_MS = 1_000  # a new topic is noticed soon
 ANSWER_TIMEOUT_SECONDS = 60.0

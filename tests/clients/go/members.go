@@ -48,7 +48,7 @@ func memberOptions(req request, m *member) []kgo.Opt {
 	options = append(options,
 		kgo.ConsumerGroup(req.Group),
 		kgo.DisableAutoCommit(),
-		kgo.SessionTimeout(10*time.Second),
+		kgo.SessionTimeout(30*time.Second),
 		kgo.HeartbeatInterval(300*time.Millisecond),
 		kgo.OnPartitionsAssigned(m.onAssigned),
 		kgo.OnPartitionsRevoked(m.onLost),

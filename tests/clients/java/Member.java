@@ -95,7 +95,7 @@ final class Member implements ConsumerRebalanceListener {
         return Map.of(
                 "group.protocol", "classic",
                 "partition.assignment.strategy", "org.apache.kafka.clients.consumer." + assignor,
-                "session.timeout.ms", 10_000,
+                "session.timeout.ms", 30_000,
                 "heartbeat.interval.ms", 300);
     }
 

@@ -35,7 +35,7 @@ class Member {
     this.failure = null
     this.consumer = cluster(request).consumer({
       groupId: request.group,
-      sessionTimeout: 10000,
+      sessionTimeout: 30000,
       heartbeatInterval: 300,
       metadataMaxAge: 1000,
       maxWaitTimeInMs: 200,
