@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from penstock.settings import kinds
 from penstock.settings.broker import BROKER_TABLE
+from penstock.settings.group_config import GROUP_TABLE
 from penstock.settings.recognised import RECOGNISED_TABLE
-from penstock.settings.table import Setting
+from penstock.settings.table import Setting, Table
 from penstock.settings.topic import TOPIC_TABLE
 
 _TOPIC_INTRODUCTION = """\
@@ -14,6 +15,15 @@ _TOPIC_INTRODUCTION = """\
 Set them when the topic is created, or later with `kafka-configs --alter --entity-type topics`; a change takes
 effect without a restart. What a topic does not set comes from the broker's setting named in the last column
 (the first that is set), and else is the default.
+"""
+
+_GROUP_INTRODUCTION = """\
+# Group settings
+
+Set them with `kafka-configs --alter --entity-type groups --entity-name <group>`; a change takes effect without a
+restart. What a group does not set comes from the broker's setting named in the last column. That one also has its
+bounds at the broker: `group.consumer.min.session.timeout.ms` and `group.consumer.max.session.timeout.ms` for
+`consumer.session.timeout.ms`.
 """
 
 _BROKER_INTRODUCTION = """\
@@ -33,13 +43,20 @@ Names that Kafka 3.9 or 4.3 knows. A file that has them starts the broker withou
 
 
 def topic_settings_page() -> str:
+    return f"{_TOPIC_INTRODUCTION}\n{_table_with_synonyms(TOPIC_TABLE)}"
+
+
+def group_settings_page() -> str:
+    return f"{_GROUP_INTRODUCTION}\n{_table_with_synonyms(GROUP_TABLE)}"
+
+
+def _table_with_synonyms(settings: Table) -> str:
     rows = (
         (*_common_cells(one), _code(", ".join(synonym.name for synonym in one.broker_synonyms)))
-        for one in TOPIC_TABLE.values()
+        for one in settings.values()
         if not one.internal
     )
-    head = ("name", "takes", "default", "what it does", "broker's setting")
-    return f"{_TOPIC_INTRODUCTION}\n{_table(head, rows)}"
+    return _table(("name", "takes", "default", "what it does", "broker's setting"), rows)
 
 
 def broker_settings_page() -> str:
@@ -61,7 +78,11 @@ def broker_settings_page() -> str:
     )
 
 
-PAGES = {"topic_settings.md": topic_settings_page, "broker_settings.md": broker_settings_page}
+PAGES = {
+    "topic_settings.md": topic_settings_page,
+    "group_settings.md": group_settings_page,
+    "broker_settings.md": broker_settings_page,
+}
 
 
 def _common_cells(setting: Setting) -> tuple[str, str, str, str]:

@@ -20,7 +20,7 @@ from penstock.settings.takes import at_least, one_of_any_case, only_items
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class GroupSettings:
     offset_metadata_max_bytes: int = integer(
-        4096, "The longest note that may be committed with an offset.", importance=HIGH, effect=LATER
+        4096, "The longest note that may be committed with an offset.", importance=HIGH
     )
     offsets_load_buffer_size: int = integer(
         5_242_880,
@@ -34,10 +34,9 @@ class GroupSettings:
         "How long the offsets of a group without members are kept.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     offsets_retention_check_interval_ms: int = long(
-        600_000, "How often expired offsets are looked for.", at_least(1), importance=HIGH, effect=LATER
+        600_000, "How often expired offsets are looked for.", at_least(1), importance=HIGH
     )
     offsets_commit_timeout_ms: int = integer(
         5000, "How long an offset commit waits to be replicated.", at_least(1), importance=HIGH, effect=LATER
@@ -50,23 +49,20 @@ class GroupSettings:
         "The partitions of __consumer_offsets; fixed once the topic exists.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     offsets_topic_replication_factor: int = short(
         3,
         "The replicas of __consumer_offsets; at most as many as there are brokers when it is created.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     offsets_topic_segment_bytes: int = integer(
-        104_857_600, "The segment size of __consumer_offsets.", at_least(1), importance=HIGH, effect=LATER
+        104_857_600, "The segment size of __consumer_offsets.", at_least(1), importance=HIGH
     )
     offsets_topic_compression_codec: int = integer(
         0,
         "The codec of __consumer_offsets: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.",
         importance=HIGH,
-        effect=LATER,
     )
     group_min_session_timeout_ms: int = integer(
         6000, "The shortest session timeout that a member of a classic group may ask for."
@@ -111,19 +107,19 @@ class GroupSettings:
         45_000, "How long a member of a consumer group may be silent.", at_least(1), effect=LATER
     )
     group_consumer_min_session_timeout_ms: int = integer(
-        45_000, "The shortest session timeout that a group's config may set.", at_least(1), effect=LATER
+        45_000, "The shortest session timeout that a group's config may set.", at_least(1)
     )
     group_consumer_max_session_timeout_ms: int = integer(
-        60_000, "The longest session timeout that a group's config may set.", at_least(1), effect=LATER
+        60_000, "The longest session timeout that a group's config may set.", at_least(1)
     )
     group_consumer_heartbeat_interval_ms: int = integer(
         5000, "How often members of a consumer group are told to heartbeat.", at_least(1), effect=LATER
     )
     group_consumer_min_heartbeat_interval_ms: int = integer(
-        5000, "The shortest heartbeat interval that a group's config may set.", at_least(1), effect=LATER
+        5000, "The shortest heartbeat interval that a group's config may set.", at_least(1)
     )
     group_consumer_max_heartbeat_interval_ms: int = integer(
-        15_000, "The longest heartbeat interval that a group's config may set.", at_least(1), effect=LATER
+        15_000, "The longest heartbeat interval that a group's config may set.", at_least(1)
     )
     group_consumer_assignment_interval_ms: int = integer(
         1000,
@@ -133,10 +129,10 @@ class GroupSettings:
         effect=LATER,
     )
     group_consumer_min_assignment_interval_ms: int = integer(
-        0, "The shortest assignment interval that a group's config may set.", at_least(0), effect=LATER
+        0, "The shortest assignment interval that a group's config may set.", at_least(0)
     )
     group_consumer_max_assignment_interval_ms: int = integer(
-        15_000, "The longest assignment interval that a group's config may set.", at_least(0), effect=LATER
+        15_000, "The longest assignment interval that a group's config may set.", at_least(0)
     )
     group_consumer_max_size: int = integer(
         INT_MAX, "The most members of a consumer group.", at_least(1), effect=LATER

@@ -12,19 +12,19 @@ class ShareGroupSettings:
         45_000, "How long a member of a share group may be silent.", at_least(1), effect=LATER
     )
     group_share_min_session_timeout_ms: int = integer(
-        45_000, "The shortest session timeout that a group's config may set.", at_least(1), effect=LATER
+        45_000, "The shortest session timeout that a group's config may set.", at_least(1)
     )
     group_share_max_session_timeout_ms: int = integer(
-        60_000, "The longest session timeout that a group's config may set.", at_least(1), effect=LATER
+        60_000, "The longest session timeout that a group's config may set.", at_least(1)
     )
     group_share_heartbeat_interval_ms: int = integer(
         5000, "How often members of a share group are told to heartbeat.", at_least(1), effect=LATER
     )
     group_share_min_heartbeat_interval_ms: int = integer(
-        5000, "The shortest heartbeat interval that a group's config may set.", at_least(1), effect=LATER
+        5000, "The shortest heartbeat interval that a group's config may set.", at_least(1)
     )
     group_share_max_heartbeat_interval_ms: int = integer(
-        15_000, "The longest heartbeat interval that a group's config may set.", at_least(1), effect=LATER
+        15_000, "The longest heartbeat interval that a group's config may set.", at_least(1)
     )
     group_share_assignment_interval_ms: int = integer(
         1000,
@@ -34,10 +34,10 @@ class ShareGroupSettings:
         effect=LATER,
     )
     group_share_min_assignment_interval_ms: int = integer(
-        0, "The shortest assignment interval that a group's config may set.", at_least(0), effect=LATER
+        0, "The shortest assignment interval that a group's config may set.", at_least(0)
     )
     group_share_max_assignment_interval_ms: int = integer(
-        15_000, "The longest assignment interval that a group's config may set.", at_least(0), effect=LATER
+        15_000, "The longest assignment interval that a group's config may set.", at_least(0)
     )
     group_share_assignors: tuple[str, ...] = items(
         ("simple",), "The broker's assignors for share groups.", effect=LATER
@@ -52,10 +52,10 @@ class ShareGroupSettings:
         5, "How often a record is delivered before it is given up.", between(2, 10), effect=LATER
     )
     group_share_min_delivery_count_limit: int = integer(
-        2, "The lowest delivery limit that a group's config may set.", between(2, 5), effect=LATER
+        2, "The lowest delivery limit that a group's config may set.", between(2, 5)
     )
     group_share_max_delivery_count_limit: int = integer(
-        10, "The highest delivery limit that a group's config may set.", between(5, 25), effect=LATER
+        10, "The highest delivery limit that a group's config may set.", between(5, 25)
     )
     group_share_record_lock_duration_ms: int = integer(
         30_000,
@@ -64,19 +64,19 @@ class ShareGroupSettings:
         effect=LATER,
     )
     group_share_min_record_lock_duration_ms: int = integer(
-        15_000, "The shortest lock that a group's config may set.", between(1000, 30_000), effect=LATER
+        15_000, "The shortest lock that a group's config may set.", between(1000, 30_000)
     )
     group_share_max_record_lock_duration_ms: int = integer(
-        60_000, "The longest lock that a group's config may set.", between(30_000, 3_600_000), effect=LATER
+        60_000, "The longest lock that a group's config may set.", between(30_000, 3_600_000)
     )
     group_share_partition_max_record_locks: int = integer(
         2000, "The most locked records of a partition.", between(100, 10_000), effect=LATER
     )
     group_share_min_partition_max_record_locks: int = integer(
-        100, "The lowest limit on locks that a group's config may set.", between(100, 2000), effect=LATER
+        100, "The lowest limit on locks that a group's config may set.", between(100, 2000)
     )
     group_share_max_partition_max_record_locks: int = integer(
-        4000, "The highest limit on locks that a group's config may set.", between(2000, 10_000), effect=LATER
+        4000, "The highest limit on locks that a group's config may set.", between(2000, 10_000)
     )
     group_share_initialize_retry_interval_ms: int = integer(
         30_000,
