@@ -101,6 +101,26 @@ def test_list_with_filters(
     assert {tuple(line[1:]) for line in lines} == {tuple(expected[1:])}
 
 
+def test_list_of_groups_of_all_kinds(
+    tool: Tool, kafka: KafkaServer, live: dict[str, Member], topic: str
+) -> None:
+    """kafka-groups. A group that has offsets and never had a member has no protocol."""
+    commit_alone(kafka.bootstrap, topic, {(WORK, 0): 1})
+    headings, *everything = rows(tool("kafka-groups", "--list").stdout)
+    assert headings == ["GROUP", "TYPE", "PROTOCOL"]
+    expected = [
+        ["live-classic", "Classic", "consumer"],
+        ["live-consumer", "Consumer", "consumer"],
+        [topic, "Classic"],
+    ]
+    assert all(line in everything for line in expected)
+    consumers = rows(tool("kafka-groups", "--list", "--consumer").stdout)
+    assert all(line in consumers for line in expected)
+    newer = rows(tool("kafka-groups", "--list", "--group-type", "consumer").stdout)
+    assert expected[1] in newer
+    assert {line[1] for line in newer[1:]} == {"Consumer"}
+
+
 # --- describe
 
 

@@ -58,13 +58,26 @@ SERVED = {
     "Fetch(1)": "4 to 18",
     "ListOffsets(2)": "1 to 11",
     "Metadata(3)": "0 to 13",
+    "OffsetCommit(8)": "2 to 10",
+    "OffsetFetch(9)": "1 to 10",
     "FindCoordinator(10)": "0 to 6",
+    "JoinGroup(11)": "0 to 9",
+    "Heartbeat(12)": "0 to 4",
+    "LeaveGroup(13)": "0 to 5",
+    "SyncGroup(14)": "0 to 5",
+    "DescribeGroups(15)": "0 to 6",
+    "ListGroups(16)": "0 to 5",
     "ApiVersions(18)": "0 to 4",
     "CreateTopics(19)": "2 to 7",
     "DeleteTopics(20)": "1 to 6",
     "DeleteRecords(21)": "0 to 2",
     "InitProducerId(22)": "0 to 5",
     "OffsetForLeaderEpoch(23)": "2 to 4",
+    "AddPartitionsToTxn(24)": "0 to 5",
+    "AddOffsetsToTxn(25)": "0 to 4",
+    "EndTxn(26)": "0 to 5",
+    "WriteTxnMarkers(27)": "1 to 2",
+    "TxnOffsetCommit(28)": "0 to 5",
     "DescribeAcls(29)": "1 to 3",
     "CreateAcls(30)": "1 to 3",
     "DeleteAcls(31)": "1 to 3",
@@ -72,11 +85,30 @@ SERVED = {
     "AlterConfigs(33)": "0 to 2",
     "DescribeLogDirs(35)": "1 to 5",
     "CreatePartitions(37)": "0 to 3",
+    "DeleteGroups(42)": "0 to 2",
     "IncrementalAlterConfigs(44)": "0 to 1",
+    "OffsetDelete(47)": "0",
+    "UpdateFeatures(57)": "0 to 2",
     "DescribeCluster(60)": "0 to 2",
     "DescribeProducers(61)": "0",
+    "DescribeTransactions(65)": "0",
+    "ListTransactions(66)": "0 to 2",
+    "ConsumerGroupHeartbeat(68)": "0 to 1",
+    "ConsumerGroupDescribe(69)": "0 to 1",
     "ListConfigResources(74)": "0 to 1",
     "DescribeTopicPartitions(75)": "0",
+    "ShareGroupHeartbeat(76)": "1",
+    "ShareGroupDescribe(77)": "1",
+    "ShareFetch(78)": "1 to 2",
+    "ShareAcknowledge(79)": "1 to 2",
+    "InitializeShareGroupState(83)": "0",
+    "ReadShareGroupState(84)": "0",
+    "WriteShareGroupState(85)": "0 to 1",
+    "DeleteShareGroupState(86)": "0",
+    "ReadShareGroupStateSummary(87)": "0 to 1",
+    "DescribeShareGroupOffsets(90)": "0 to 1",
+    "AlterShareGroupOffsets(91)": "0",
+    "DeleteShareGroupOffsets(92)": "0",
 }
 
 
@@ -107,12 +139,6 @@ def test_log_dirs(tool: Tool, kafka: KafkaServer, filled: str) -> None:
     sizes = {each["partition"]: each["size"] for each in directory["partitions"]}
     [segment] = kafka.partition_dir(filled).glob("*.log")
     assert sizes == {f"{filled}-0": segment.stat().st_size, f"{filled}-1": 0}
-
-
-def test_features(tool: Tool) -> None:
-    said = tool("kafka-features", "describe").stdout
-    finalized = dict(re.findall(r"^Feature: (\S+)\s.*FinalizedVersionLevel: (\S+)", said, re.MULTILINE))
-    assert finalized["metadata.version"].startswith("4.")
 
 
 def test_acls_without_an_authorizer(tool: Tool) -> None:
