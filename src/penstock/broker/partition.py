@@ -17,7 +17,7 @@ from penstock.log.verification import Admission
 from penstock.machine import Producer
 from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
 from penstock.records.builder import build_end_transaction_marker
-from penstock.records.validation import prepare
+from penstock.records.validation import prepare, prepare_own
 from penstock.replica.leader import LeaderState, ReplicaSet
 from penstock.types import TopicPartition
 
@@ -140,7 +140,7 @@ class Partition:
         """Appends what a coordinator on this broker writes: its records, or the marker of a transaction."""
         self.check_leader()
         self._check_enough_in_sync()
-        return self._append(prepare(batches, self.log.settings, now_ms), now_ms, origin)
+        return self._append(prepare_own(batches, self.log.settings, now_ms), now_ms, origin)
 
     def append_marker(
         self,

@@ -52,10 +52,15 @@ class RecordError(ApiError):
 
 
 def prepare(batches: list[Batch], settings: ValidationSettings, now_ms: int) -> list[Batch]:
-    """The batches as they go to the log: the same ones, or recompressed."""
+    """A producer's batches as they go to the log: checked, and recompressed where need be."""
     for batch in batches:
         _check_size(batch, settings.max_message_bytes)
         _check_records(batch, settings, now_ms)
+    return prepare_own(batches, settings, now_ms)
+
+
+def prepare_own(batches: list[Batch], settings: ValidationSettings, now_ms: int) -> list[Batch]:
+    """The same for batches that the broker itself has made, which need no check."""
     if settings.compression_type != KEEP_PRODUCERS_CODEC:
         batches = [_recompress(batch, settings) for batch in batches]
     if settings.message_timestamp_type == LOG_APPEND_TIME:
