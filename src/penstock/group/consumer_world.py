@@ -53,6 +53,8 @@ class ConsumerWorld:
         """Groups whose regular expressions are about to be matched."""
         self.rejoining: set[tuple[str, str]] = set()
         """Classic members that were told to join again."""
+        self._configured_assignors: tuple[str, ...] = ()
+        self._assignors: tuple[str, ...] = ()
 
     @property
     def image(self) -> ClusterImage:
@@ -73,7 +75,11 @@ class ConsumerWorld:
 
     def assignors(self) -> tuple[str, ...]:
         """The default first."""
-        return self.settings.group_consumer_assignors
+        configured = self.settings.group_consumer_assignors
+        if configured is not self._configured_assignors:
+            self._configured_assignors = configured
+            self._assignors = tuple(_name_of_assignor(name) for name in configured)
+        return self._assignors
 
     def start_session(self, group_id: str, member: Member, outcome: Outcome) -> None:
         """A sign of life: its time begins anew."""
@@ -85,3 +91,8 @@ class ConsumerWorld:
         self.rejoining.discard((group_id, member_id))
         for timer in (session_timer, rebalance_timer, rejoin_timer, sync_timer):
             outcome.stop_timer(timer(group_id, member_id))
+
+
+def _name_of_assignor(configured: str) -> str:
+    """`uniform`, also where the setting has the name of Kafka's class."""
+    return configured.rpartition(".")[2].removesuffix("Assignor").lower()

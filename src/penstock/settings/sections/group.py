@@ -16,6 +16,8 @@ from penstock.settings.declare import (
 from penstock.settings.kinds import INT_MAX
 from penstock.settings.takes import at_least, one_of_any_case, only_items
 
+KAFKA_ASSIGNORS = "org.apache.kafka.coordinator.group.assignor"
+
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class GroupSettings:
@@ -76,9 +78,8 @@ class GroupSettings:
     group_max_size: int = integer(INT_MAX, "The most members of a classic group.", at_least(1))
     group_coordinator_rebalance_protocols: tuple[str, ...] = items(
         ("classic", "consumer", "streams"),
-        "The kinds of groups served.",
+        "The kinds of groups served; classic and share groups always are.",
         only_items("consumer", "classic", "share", "streams"),
-        effect=LATER,
     )
     group_coordinator_threads: int = integer(
         4, "Threads of the group coordinator in Kafka.", at_least(1), importance=HIGH, effect=NO_EFFECT
@@ -104,7 +105,7 @@ class GroupSettings:
         effect=LATER,
     )
     group_consumer_session_timeout_ms: int = integer(
-        45_000, "How long a member of a consumer group may be silent.", at_least(1), effect=LATER
+        45_000, "How long a member of a consumer group may be silent.", at_least(1)
     )
     group_consumer_min_session_timeout_ms: int = integer(
         45_000, "The shortest session timeout that a group's config may set.", at_least(1)
@@ -113,7 +114,7 @@ class GroupSettings:
         60_000, "The longest session timeout that a group's config may set.", at_least(1)
     )
     group_consumer_heartbeat_interval_ms: int = integer(
-        5000, "How often members of a consumer group are told to heartbeat.", at_least(1), effect=LATER
+        5000, "How often members of a consumer group are told to heartbeat.", at_least(1)
     )
     group_consumer_min_heartbeat_interval_ms: int = integer(
         5000, "The shortest heartbeat interval that a group's config may set.", at_least(1)
@@ -126,7 +127,6 @@ class GroupSettings:
         "The least time between two assignments of a consumer group.",
         at_least(0),
         scope=CLUSTER_WIDE,
-        effect=LATER,
     )
     group_consumer_min_assignment_interval_ms: int = integer(
         0, "The shortest assignment interval that a group's config may set.", at_least(0)
@@ -134,22 +134,22 @@ class GroupSettings:
     group_consumer_max_assignment_interval_ms: int = integer(
         15_000, "The longest assignment interval that a group's config may set.", at_least(0)
     )
-    group_consumer_max_size: int = integer(
-        INT_MAX, "The most members of a consumer group.", at_least(1), effect=LATER
-    )
+    group_consumer_max_size: int = integer(INT_MAX, "The most members of a consumer group.", at_least(1))
     group_consumer_assignors: tuple[str, ...] = items(
-        ("uniform", "range"), "The broker's assignors, the default first.", effect=LATER
+        ("uniform", "range"),
+        "The broker's assignors, by their names or the names of Kafka's classes, the default first.",
+        some_items(
+            "uniform", "range", *(f"{KAFKA_ASSIGNORS}.{name}Assignor" for name in ("Uniform", "Range"))
+        ),
     )
     group_consumer_migration_policy: str = string(
         "bidirectional",
         "Which way a group may change between the classic and the consumer protocol.",
         one_of_any_case("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"),
-        effect=LATER,
     )
     group_consumer_regex_refresh_interval_ms: int = integer(
         600_000,
         "How often subscriptions by regular expression are matched again.",
         at_least(10_000),
-        effect=LATER,
         internal=True,
     )
