@@ -13,7 +13,8 @@ FEWEST_MEMBERS = 3
 LONGEST_PAUSE_SECONDS = 1.5
 CHANCE_OF_QUIET = 0.1
 QUIET_SECONDS = (4.0, 10.0)
-"""Now and then it is quiet for as long as a rebalance takes that waits for the session of a killed member."""
+"""Now and then a long run is quiet for as long as a rebalance takes that waits for the session of a killed member."""
+LARGEST_QUIET_PART = 0.1
 
 
 class Churn:
@@ -40,7 +41,7 @@ class Churn:
         """The moment of a change is random on purpose."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            threading.Event().wait(min(self._pause_seconds(), deadline - time.monotonic()))
+            threading.Event().wait(min(self._pause_seconds(), seconds * LARGEST_QUIET_PART))
             self.require_all_alive()
             self._change(self.chance.randrange(len(self.places)))
 
