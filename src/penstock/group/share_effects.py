@@ -27,7 +27,7 @@ def states_to_initialize(
 ) -> dict[bytes, SharedTopic]:
     """The partitions of these topics that have no state, and for which none is being made since not too long ago."""
     missing = {}
-    for name in topics:
+    for name in sorted(topics):
         topic = image.topics.get(name)
         if topic is None:
             continue
