@@ -138,7 +138,7 @@ class GroupSettings:
     group_consumer_assignors: tuple[str, ...] = items(
         ("uniform", "range"),
         "The broker's assignors, by their names or the names of Kafka's classes, the default first.",
-        some_items(
+        only_items(
             "uniform", "range", *(f"{KAFKA_ASSIGNORS}.{name}Assignor" for name in ("Uniform", "Range"))
         ),
     )
