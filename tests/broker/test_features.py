@@ -6,8 +6,14 @@ import pytest
 
 from penstock.errors import ErrorCode
 from penstock.wire.messages.api_versions import ApiVersionsRequest
+from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest
+from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from penstock.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from penstock.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from penstock.wire.schema import ApiMessage
+from tests.broker.committing import new_group
 from tests.broker.platform import Platform
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
@@ -126,7 +132,8 @@ def test_the_first_version_can_not_downgrade(client: WireClient) -> None:
 def restored(client: WireClient) -> Iterator[None]:
     """The server is shared: whatever happens, others find its features on."""
     yield
-    update(client, ("transaction.version", 2, UPGRADE), ("group.version", 1, UPGRADE))
+    names = "transaction.version", "group.version", "share.version"
+    update(client, *zip(names, (2, 1, 1), (UPGRADE,) * 3, strict=True))
 
 
 @pytest.mark.usefixtures("restored")
@@ -157,6 +164,23 @@ def test_features_go_down_and_up(client: WireClient, version: int) -> None:
     assert update(client, *up, version=version).error_code == 0
     wait_for(lambda: finalized(client) == before, what="the features to be back")
     assert update(client, *up, version=version).error_code == 0, "what is there already is no change"
+
+
+@pytest.mark.usefixtures("restored")
+def test_what_is_off_is_not_served(client: WireClient) -> None:
+    group = new_group(client)
+    down = ("group.version", 0, SAFE_DOWNGRADE), ("share.version", 0, SAFE_DOWNGRADE)
+    assert update(client, *down).error_code == 0
+    asked: list[ApiMessage] = [
+        ConsumerGroupHeartbeatRequest(group, "me", 0, subscribed_topic_names=["none"], topic_partitions=[]),
+        ShareGroupHeartbeatRequest(group, "me", 0, subscribed_topic_names=["none"]),
+    ]
+    wait_for(
+        lambda: {client.send(one).error_code for one in asked} == {ErrorCode.UNSUPPORTED_VERSION},
+        what="both protocols to be off",
+    )
+    for describe in (ConsumerGroupDescribeRequest([group]), ShareGroupDescribeRequest([group])):
+        assert client.send(describe).groups[0].error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_features_are_remembered(tmp_path: Path) -> None:

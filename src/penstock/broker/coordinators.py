@@ -11,7 +11,9 @@ from penstock.broker.share_groups import Sharing
 from penstock.broker.share_states import ShareStates
 from penstock.broker.transaction_markers import MarkerWriter
 from penstock.broker.transaction_membership import Operation, Question, is_asked
+from penstock.controller.features import GROUP_VERSION
 from penstock.controller.image import TopicImage
+from penstock.group.groups import CONSUMER
 from penstock.group.shard import GroupShard
 from penstock.group.share_state import ShareStateShard
 from penstock.machine import Producer
@@ -53,6 +55,12 @@ class Coordinators:
             self.broker.producer_ids.take,
             lambda: self.broker.features.level("transaction.version"),
         )
+
+    @property
+    def serves_consumer_groups(self) -> bool:
+        """Whether the protocol of KIP-848 is switched on."""
+        is_wanted = CONSUMER in self.broker.settings.group_coordinator_rebalance_protocols
+        return is_wanted and self.broker.features.level(GROUP_VERSION) >= 1
 
     def all(self) -> Iterator[Shards[Any]]:
         yield self.groups

@@ -80,6 +80,15 @@ def refuse_commit(
     )
 
 
+def names_existing_partitions(request: TxnOffsetCommitRequest, image: ClusterImage) -> bool:
+    """Whether a commit has anything that can be written."""
+    return any(
+        not error_of(image.topics.get(topic.name), partition.partition_index, by_id=False)
+        for topic in request.topics
+        for partition in topic.partitions
+    )
+
+
 def refuse_transactional_commit(
     request: TxnOffsetCommitRequest, image: ClusterImage, code: ErrorCode
 ) -> TxnOffsetCommitResponse:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.operations import GROUP_OPERATIONS
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.groups import CONSUMER, check_group_id
+from penstock.group.groups import check_group_id
 from penstock.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -33,7 +33,7 @@ def handle_consumer_group_describe(
 
 def _describe(broker: "Broker", group_id: str) -> DescribedGroup:
     try:
-        if CONSUMER not in broker.settings.group_coordinator_rebalance_protocols:
+        if not broker.coordinators.serves_consumer_groups:
             raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
         check_group_id(group_id)
         return broker.coordinators.groups.find(group_id).machine.consumer.describe(group_id)

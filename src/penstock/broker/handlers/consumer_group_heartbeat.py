@@ -9,7 +9,6 @@ from penstock.broker.callers import caller_of
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.tickets import Call
 from penstock.errors import ErrorCode
-from penstock.group.groups import CONSUMER
 from penstock.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def handle_consumer_group_heartbeat(
     broker: "Broker", request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ApiMessage | Call:
-    if CONSUMER not in broker.settings.group_coordinator_rebalance_protocols:
+    if not broker.coordinators.serves_consumer_groups:
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     caller = caller_of(context)
     return broker.coordinators.groups.ask(

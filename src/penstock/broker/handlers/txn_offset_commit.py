@@ -10,7 +10,8 @@ from penstock.broker.callers import caller_of
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.transaction_membership import operation_of_txn_offset_commit
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.offsets_answers import refuse_transactional_commit
+from penstock.group.groups import check_group_id
+from penstock.group.offsets_answers import names_existing_partitions, refuse_transactional_commit
 from penstock.machine import Caller, Producer
 from penstock.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 
@@ -40,6 +41,9 @@ async def handle_txn_offset_commit(
 async def _commit(
     broker: "Broker", request: TxnOffsetCommitRequest, caller: Caller
 ) -> TxnOffsetCommitResponse:
+    if not names_existing_partitions(request, broker.image):
+        return refuse_transactional_commit(request, broker.image, ErrorCode.NONE)
+    check_group_id(request.group_id)
     shard = broker.coordinators.groups.find(request.group_id)
     await broker.coordinators.verify_transaction(
         request.transactional_id,
