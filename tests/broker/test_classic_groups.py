@@ -381,8 +381,9 @@ def test_a_group_survives_a_restart() -> None:
             broker.restart()
             with Member(broker.bootstrap_servers, group) as again:
                 again.member_id, again.generation = alice.member_id, alice.generation
-                wait_for(lambda: again.heartbeat() == "NONE", what="the group")
+                wait_for(lambda: code_of(again.sync()) == "NONE", what="the group")
                 assert again.sync().assignment == b"0"
+                assert again.heartbeat() == "NONE"
                 assert describe(again.client, group).group_state == "Stable"
 
 
