@@ -3,7 +3,7 @@
 v0 takes an empty list of topics for all of them, later versions null; v1 returns the controller and racks; v2 the
 cluster id; v4 lets the client forbid auto-creation; v5 returns offline replicas; v7 leader epochs; v8 allowed
 operations; v9 is flexible; v10 has topic ids; v11 leaves the cluster's operations to DescribeCluster; v12 takes
-topics by id; v13 may answer REBOOTSTRAP_REQUIRED.
+topics by id, whatever their name is then: clients send null or nothing; v13 may answer REBOOTSTRAP_REQUIRED.
 
 A topic that is created on the way is answered with its leader at once, so that the client need not ask again.
 """
@@ -45,7 +45,12 @@ def handle_metadata(
 
 def _missing_names(broker: "Broker", topics: Sequence[MetadataRequestTopic]) -> list[str]:
     known = broker.image.topics
-    return [topic.name for topic in topics if topic.name is not None and topic.name not in known]
+    named = [topic.name for topic in topics if not _is_by_id(topic) and topic.name is not None]
+    return [name for name in named if name not in known]
+
+
+def _is_by_id(topic: MetadataRequestTopic) -> bool:
+    return topic.name is None or topic.topic_id != NO_TOPIC_ID
 
 
 async def _create_and_answer(
@@ -92,7 +97,7 @@ def brokers_of(broker: "Broker", listener: str) -> list[MetadataResponseBroker]:
 def _find(
     broker: "Broker", wanted: MetadataRequestTopic, operations: int, refused: dict[str, ErrorCode]
 ) -> MetadataResponseTopic:
-    if wanted.name is None:
+    if wanted.name is None or _is_by_id(wanted):
         topic = broker.image.topic_by_id(wanted.topic_id)
         if topic is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
