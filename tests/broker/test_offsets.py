@@ -1,10 +1,13 @@
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.errors import ErrorCode
+from penstock.testing import InProcessBroker
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.wire.messages.list_groups import ListGroupsRequest
 from penstock.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -18,8 +21,10 @@ from tests.broker.committing import (
     delete_offset,
     fetch_group,
     fetch_group_as_before,
+    find_coordinator,
     new_group,
 )
+from tests.broker.platform import Platform
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
@@ -186,3 +191,41 @@ def test_a_deleted_topic_takes_its_offsets_along(client: WireClient, group: str)
     wait_for(lambda: all_committed(client, group) == {(kept, 0): 2}, what="the offsets to go")
     new_topic(client, gone)
     assert committed(client, group, gone) == -1
+
+
+def test_offsets_survive_a_crash(tmp_path: Path) -> None:
+    groups = [f"group-{number}" for number in range(20)]
+    with Platform(tmp_path, {"offsets.topic.num.partitions": "3"}) as platform:
+        with WireClient(platform.bootstrap) as client:
+            topic = unique_topic(client, 2)
+            for number, group in enumerate(groups):
+                find_coordinator(client, group)
+                assert commit(client, group, topic, number, metadata=group) == 0
+                assert commit(client, group, topic, number, 1) == 0
+                assert delete_offset(client, group, topic, 1).error_code == 0
+        platform.restart_broker(kill=True)
+        with WireClient(platform.bootstrap) as client:
+            for number, group in enumerate(groups):
+                find_coordinator(client, group)
+                assert all_committed(client, group) == {(topic, 0): number}
+                (found,) = fetch_group(client, group, {topic: [0]}).topics
+                assert found.partitions[0].metadata == group
+
+
+def test_offsets_and_groups_expire() -> None:
+    with (
+        InProcessBroker({"offsets.retention.check.interval.ms": "100"}) as broker,
+        WireClient(broker.bootstrap_servers) as client,
+    ):
+        topic, group = unique_topic(client, 2), new_group(client)
+        assert commit(client, group, topic, 1, 1) == 0
+        assert commit(client, group, topic, 1, version=4, retention_time_ms=1) == 0
+        wait_for(lambda: all_committed(client, group) == {(topic, 1): 1}, what="one offset to expire")
+        assert groups_listed(client) == [group]
+        assert commit(client, group, topic, 1, 1, version=4, retention_time_ms=1) == 0
+        wait_for(lambda: groups_listed(client) == [], what="the group to go with its last offset")
+        assert all_committed(client, group) == {}
+
+
+def groups_listed(client: WireClient) -> list[str]:
+    return [one.group_id for one in client.send(ListGroupsRequest()).groups]
