@@ -15,6 +15,7 @@ def test_produce_and_a_parked_fetch_make_no_cycles() -> None:
         consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "unused"})
         producer.produce("topic", b"first")
         producer.flush()
+        consumer.committed([TopicPartition("topic", 0)], 10)  # has the group's coordinator made, once
         consumer.assign([TopicPartition("topic", 0, 0)])
         assert consumer.poll(10) is not None
         gc.collect()
