@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from penstock.errors import ApiError, ErrorCode
-from penstock.testing import InProcessBroker
-from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from penstock.errors import ErrorCode
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.broker.asking import new_topic, topic_id, unique_topic
-from tests.group.consumers import Consumer, Place, settle
-from tests.support.cluster_fixture import PEER, running_apache
+from tests.broker.committing import commit, committed, fetch_group
+from tests.broker.consumer_members import (
+    NewConsumer,
+    consumers_of,
+    describe,
+    new_group,
+    places,
+    running_server,
+)
+from tests.group.consumers import settle
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
-
-SETTINGS = {
-    "auto.create.topics.enable": "false",
-    "group.consumer.assignment.interval.ms": "0",
-    "group.consumer.session.timeout.ms": "6000",
-    "group.consumer.min.session.timeout.ms": "1000",
-    "group.consumer.heartbeat.interval.ms": "1000",
-    "group.consumer.min.heartbeat.interval.ms": "500",
-    "group.consumer.max.size": "4",
-    "group.initial.rebalance.delay.ms": "0",
-}
 
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if PEER == "apache":
-        with running_apache(tmp_path_factory.mktemp("kafka"), SETTINGS) as apache:
-            yield apache.bootstrap
-    else:
-        with InProcessBroker(SETTINGS) as broker:
-            yield broker.bootstrap_servers
+    with running_server(tmp_path_factory) as address:
+        yield address
 
 
 @pytest.fixture
@@ -54,15 +44,7 @@ def client(bootstrap: str) -> Iterator[WireClient]:
 
 @pytest.fixture
 def group(client: WireClient) -> str:
-    """The name of a new group whose coordinator is ready."""
-    name = f"group-{os.getpid()}-{next(_numbers)}"
-    find = FindCoordinatorRequest(key_type=0, coordinator_keys=[name])
-    wait_for(lambda: client.send(find).coordinators[0].error_code == 0, what="the coordinator")
-    leave = ConsumerGroupHeartbeatRequest(group_id=name, member_id="nobody", member_epoch=-1)
-    wait_for(
-        lambda: client.send(leave).error_code == ErrorCode.GROUP_ID_NOT_FOUND, what="the coordinator to load"
-    )
-    return name
+    return new_group(client)
 
 
 @pytest.fixture
@@ -70,31 +52,9 @@ def topic(client: WireClient) -> str:
     return unique_topic(client, 4)
 
 
-NewConsumer = Callable[..., Consumer]
-
-
 @pytest.fixture
 def consumer(client: WireClient, group: str, topic: str) -> NewConsumer:
-    """Makes consumers of the topic in the group."""
-
-    def send(request: ConsumerGroupHeartbeatRequest) -> Any:
-        response = client.send(request)
-        if response.error_code:
-            return ApiError(ErrorCode(response.error_code), response.error_message)
-        return response
-
-    def make(member_id: str, topics: list[str] | None = None, **options: Any) -> Consumer:
-        return Consumer(send, member_id, [topic] if topics is None else topics, group_id=group, **options)
-
-    return make
-
-
-def places(client: WireClient, topic: str, *partitions: int) -> set[Place]:
-    return {(topic_id(client, topic), partition) for partition in partitions}
-
-
-def describe(client: WireClient, group: str) -> Any:
-    return client.send(ConsumerGroupDescribeRequest(group_ids=[group])).groups[0]
+    return consumers_of(client, group, topic)
 
 
 def refusal(client: WireClient, version: int = 1, **fields: Any) -> tuple[ErrorCode, str | None]:
@@ -142,13 +102,13 @@ def test_partitions_are_handed_on_when_they_are_revoked(
     assert (two.epoch, two.owned) == (3, set())
     one.heartbeat()
     assert one.epoch == 2
-    assert one.told is not None
-    assert len(one.told) == 2
+    assert one.has_news
+    assert len(one.told or ()) == 2
     two.beat()
     assert two.owned == set()
     one.act()
     one.heartbeat()
-    assert (one.epoch, one.told) == (3, None)
+    assert (one.epoch, one.has_news) == (3, False)
     two.beat()
     assert one.owned | two.owned == places(client, topic, 0, 1, 2, 3)
     assert not one.owned & two.owned
@@ -469,6 +429,63 @@ def test_a_regular_expression_that_is_none(client: WireClient, group: str) -> No
     assert code == ErrorCode.INVALID_REGULAR_EXPRESSION
     assert message is not None
     assert message.startswith("SubscribedTopicRegex `(foo.*` is not a valid regular expression: ")
+
+
+# offsets
+
+
+def test_commits_of_members(client: WireClient, consumer: NewConsumer, group: str, topic: str) -> None:
+    one = consumer("one")
+    settle([one])
+    who: dict[str, Any] = {"member_id": "one", "generation_id_or_member_epoch": 2}
+    assert commit(client, group, topic, 7, **who) == 0
+    assert committed(client, group, topic) == 7
+    assert commit(client, group, topic, 7, version=8, **who) == ErrorCode.UNSUPPORTED_VERSION
+    assert commit(client, group, topic, 7) == ErrorCode.UNKNOWN_MEMBER_ID
+    who["member_id"] = "two"
+    assert commit(client, group, topic, 7, **who) == ErrorCode.UNKNOWN_MEMBER_ID
+    who |= {"member_id": "one", "generation_id_or_member_epoch": 3}
+    assert commit(client, group, topic, 7, **who) == ErrorCode.STALE_MEMBER_EPOCH
+
+
+def test_a_member_that_is_behind_may_commit_what_it_owned_before(
+    client: WireClient, consumer: NewConsumer, group: str, topic: str
+) -> None:
+    """KIP-1251: what counts is since when it owns the partition."""
+    one, two = consumer("one"), consumer("two")
+    settle([one, two])
+    (kept, *_), (lost, *_) = sorted(one.owned), sorted(two.owned)
+    who: dict[str, Any] = {"member_id": "one", "generation_id_or_member_epoch": 2}
+    assert one.epoch == 3
+    assert commit(client, group, topic, 1, kept[1], **who) == 0
+    assert commit(client, group, topic, 1, lost[1], **who) == ErrorCode.STALE_MEMBER_EPOCH
+    who["member_id"] = "two"
+    assert commit(client, group, topic, 1, lost[1], **who) == ErrorCode.STALE_MEMBER_EPOCH
+
+
+def test_an_administrator_commits_for_an_empty_group(
+    client: WireClient, consumer: NewConsumer, group: str, topic: str
+) -> None:
+    one = consumer("one")
+    one.beat()
+    one.leave()
+    assert commit(client, group, topic, 3) == 0
+    assert committed(client, group, topic) == 3
+
+
+def test_members_see_committed_offsets_in_their_epoch(
+    client: WireClient, consumer: NewConsumer, group: str, topic: str
+) -> None:
+    settle([consumer("one")])
+
+    def code(member_id: str | None, epoch: int) -> int:
+        answer = fetch_group(client, group, {topic: [0]}, member_id=member_id, member_epoch=epoch)
+        found: int = answer.error_code
+        return found
+
+    assert code("one", 2) == code(None, -1) == 0
+    assert code("one", 1) == code("one", 3) == ErrorCode.STALE_MEMBER_EPOCH
+    assert code("two", 2) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 # describing

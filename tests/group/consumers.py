@@ -106,8 +106,11 @@ class Consumer:
                 for topic in answer.assignment.topic_partitions
                 for partition in topic.partitions
             }
-        is_news = self.told is not None and self.told != self.owned
-        self.is_settled = not is_news and before == (self.epoch, frozenset(self.owned))
+        self.is_settled = not self.has_news and before == (self.epoch, frozenset(self.owned))
+
+    @property
+    def has_news(self) -> bool:
+        return self.told is not None and self.told != self.owned
 
     def on_refused(self, code: ErrorCode) -> None:
         """Fenced, it lets go of everything and joins again."""

@@ -1,4 +1,4 @@
-"""The assignors: each partition has one owner among those who want it; balance first, then as little change as can be."""
+"""The assignors: a partition has one owner, among those who want it; balance first, then as little change as can be."""
 
 from collections.abc import Mapping
 
