@@ -17,6 +17,7 @@ SERVER_SETTINGS = {
     "num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "500",
+    "group.share.min.record.lock.duration.ms": "1000",
 }
 
 

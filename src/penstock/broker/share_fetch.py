@@ -26,6 +26,10 @@ class FetchLimits(NamedTuple):
     is_strict: bool
 
 
+Reads = dict[SharePartition, ShareRead | ApiError | None]
+"""Of each partition that is ready: what it has to offer, if anything, or why it can't."""
+
+
 class ShareFetch:
     def __init__(
         self,
@@ -73,9 +77,9 @@ class ShareFetch:
 
     # reading
 
-    def _read(self) -> dict[SharePartition, ShareRead | ApiError]:
+    def _read(self) -> Reads:
         ready = [one for one in self._partitions if self._is_ready(one)]
-        reads: dict[SharePartition, ShareRead | ApiError] = {}
+        reads: Reads = {}
         found = 0
         for one in ready:
             try:
@@ -84,9 +88,8 @@ class ShareFetch:
             except ApiError as error:
                 reads[one] = error
             else:
-                if read is not None:
-                    reads[one] = read
-                    found += read.piece.size
+                reads[one] = read
+                found += 0 if read is None else read.piece.size
         return reads
 
     def _is_ready(self, one: SharePartition) -> bool:
@@ -112,17 +115,15 @@ class ShareFetch:
         last_offset = max(offset, one.in_flight.next_offset) + self._limits.max_records - 1
         return scan(partition, offset, piece, last_offset, committed=committed)
 
-    def _is_enough(self, reads: dict[SharePartition, ShareRead | ApiError]) -> bool:
+    def _is_enough(self, reads: Reads) -> bool:
         if any(isinstance(read, ApiError) for read in reads.values()):
             return True
-        found = sum(read.piece.size for read in reads.values() if isinstance(read, ShareRead))
-        return bool(reads) and found >= self._limits.min_bytes
+        pieces = [read.piece.size for read in reads.values() if isinstance(read, ShareRead)]
+        return bool(pieces) and sum(pieces) >= self._limits.min_bytes
 
     # acquiring
 
-    def _acquire(
-        self, reads: dict[SharePartition, ShareRead | ApiError]
-    ) -> dict[PartitionKey, PartitionData]:
+    def _acquire(self, reads: Reads) -> dict[PartitionKey, PartitionData]:
         answers: dict[PartitionKey, PartitionData] = {}
         left = self._limits.max_records
         for one, read in reads.items():
@@ -137,10 +138,10 @@ class ShareFetch:
                     read.fetched(),
                     Wanted(left, self._limits.batch_size, self._limits.is_strict),
                 )
-                if left > 0
+                if read is not None and left > 0
                 else []
             )
-            if acquired:
+            if read is not None and acquired:
                 left -= sum(run.last_offset - run.first_offset + 1 for run in acquired)
                 data.records = read.cut(acquired)
                 data.acquired_records = [AcquiredRecords(*run) for run in acquired]

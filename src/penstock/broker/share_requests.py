@@ -21,11 +21,10 @@ Results = dict[PartitionKey, "asyncio.Future[ApiError | None] | ApiError | None"
 
 
 def session_of(request: ShareFetchRequest | ShareAcknowledgeRequest) -> SessionKey:
-    if request.group_id is None:
-        raise ApiError(ErrorCode.INVALID_REQUEST, "Invalid group id in the request.")
-    if not request.member_id or len(request.member_id) > MAX_MEMBER_ID_LENGTH:
-        raise ApiError(ErrorCode.INVALID_REQUEST, "Invalid member id in the request.")
-    return SessionKey(request.group_id, request.member_id)
+    member_id = request.member_id or ""
+    if request.group_id is None or not 0 < len(member_id) <= MAX_MEMBER_ID_LENGTH:
+        raise ApiError(ErrorCode.INVALID_REQUEST)
+    return SessionKey(request.group_id, member_id)
 
 
 def acknowledgements_of(request: ShareFetchRequest | ShareAcknowledgeRequest) -> Acknowledgements:

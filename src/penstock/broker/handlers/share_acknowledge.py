@@ -38,7 +38,7 @@ def handle_share_acknowledge(
         key = session_of(request)
         _continue(broker, request, key)
     except ApiError as error:
-        return ShareAcknowledgeResponse(error_code=error.code, error_message=error.message)
+        return ShareAcknowledgeResponse(error_code=error.code)
     return _answer(broker, request, key, context.version)
 
 

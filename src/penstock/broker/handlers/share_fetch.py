@@ -54,7 +54,7 @@ def handle_share_fetch(
             _check_renewal(request)
         session = _plan(broker, request, key, context)
     except ApiError as error:
-        refused = ShareFetchResponse(error_code=error.code, error_message=error.message)
+        refused = ShareFetchResponse(error_code=error.code)
         if error.code == ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             return _refuse_late(refused, request.max_wait_ms)
         return refused
@@ -68,15 +68,8 @@ async def _refuse_late(refused: ShareFetchResponse, wait_ms: int) -> ShareFetchR
 
 
 def _check_renewal(request: ShareFetchRequest) -> None:
-    limits = {
-        "maxBytes": request.max_bytes,
-        "minBytes": request.min_bytes,
-        "maxRecords": request.max_records,
-        "maxWaitMs": request.max_wait_ms,
-    }
-    wrong = [f"{name} must be set to 0, " for name, value in limits.items() if value]
-    if wrong:
-        raise ApiError(ErrorCode.INVALID_REQUEST, "".join(wrong) + "if isRenewAck is true.")
+    if request.max_bytes or request.min_bytes or request.max_records or request.max_wait_ms:
+        raise ApiError(ErrorCode.INVALID_REQUEST)
 
 
 def _plan(
