@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.clients.drivers.confluent import ConfluentClient
-from tests.clients.samples import numbered_records
+from tests.clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.support.apache_kafka import run_tool
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 from tests.tools.conftest import tool_for
@@ -96,8 +96,10 @@ def write_transactions(kafka: KafkaServer) -> None:
 
 
 def write_with_java(kafka: KafkaServer) -> None:
-    """A producer that uses the second version of transactions, and a consumer that shares."""
+    """A producer that uses the second version of transactions, then a consumer that shares."""
     tool = tool_for(kafka)
+    size = ("--num-records", "3", "--record-size", "10", "--throughput", "-1")
+    tool("kafka-producer-perf-test", "--topic", WORK, *size, "--transactional-id", "java-id")
     tool(
         "kafka-configs",
         "--alter",
@@ -108,15 +110,13 @@ def write_with_java(kafka: KafkaServer) -> None:
     )
     share = ("--topic", WORK, "--group", "share-group", "--max-messages", "2", "--timeout-ms", "60000")
     tool("kafka-console-share-consumer", *share)
-    size = ("--num-records", "3", "--record-size", "10", "--throughput", "-1")
-    tool("kafka-producer-perf-test", "--topic", WORK, *size, "--transactional-id", "java-id")
 
 
 @pytest.fixture(scope="module")
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with running_kafka(tmp_path_factory.mktemp("internal"), SETTINGS) as server:
         client = ConfluentClient(server.bootstrap)
-        client.create_topic(WORK, partitions=2)
+        client.create_topic(WORK, partitions=2, configs=KEEP_FOR_EVER)
         client.produce(WORK, numbered_records(5))
         client.close()
         write_groups(server)

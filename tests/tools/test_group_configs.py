@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.tools.conftest import Tool
@@ -35,6 +37,8 @@ def test_group_configs(tool: Tool, topic: str) -> None:
     tool("kafka-configs", "--alter", "--group", topic, "--delete-config", "share.record.lock.duration.ms")
     described = tool("kafka-configs", "--describe", "--group", topic).stdout.splitlines()
     assert described == [f"Dynamic configs for group {topic} are:", reset]
+    of_all_groups = tool("kafka-configs", "--describe", "--entity-type", "groups").stdout
+    assert f"Dynamic configs for group {topic} are:\n{reset}\n" in of_all_groups
     everything = tool("kafka-configs", "--describe", "--group", topic, "--all").stdout.splitlines()
     assert reset in everything
     for line in DEFAULTS:
@@ -47,17 +51,17 @@ def test_group_configs(tool: Tool, topic: str) -> None:
     [
         (
             "share.auto.offset.reset=sometimes",
-            "Invalid value sometimes for configuration share.auto.offset.reset",
+            r"(?=.*share\.auto\.offset\.reset)(?=.*sometimes)(?=.*earliest)",
         ),
-        ("no.such.config=1", "Unknown group config name: no.such.config"),
+        ("no.such.config=1", r"Unknown group config name: no\.such\.config"),
         (
             "consumer.session.timeout.ms=1",
-            "consumer.session.timeout.ms must be greater than or equal to "
-            "group.consumer.min.session.timeout.ms",
+            r"consumer\.session\.timeout\.ms must be greater than or equal to "
+            r"group\.consumer\.min\.session\.timeout\.ms",
         ),
     ],
     ids=["value", "name", "range"],
 )
 def test_bad_group_configs(tool: Tool, topic: str, change: str, reason: str) -> None:
     refused = tool("kafka-configs", "--alter", "--group", topic, "--add-config", change, code=1)
-    assert f"InvalidConfigurationException: {reason}" in refused.stderr
+    assert re.search(f"InvalidConfigurationException: {reason}", refused.stderr)

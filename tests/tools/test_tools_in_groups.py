@@ -77,7 +77,7 @@ def test_transactional_producer_perf(tool: Tool, client: Client, topic: str) -> 
 
 
 def test_consumer_perf(tool: Tool, client: Client, topic: str) -> None:
-    client.create_topic(topic, partitions=2)
+    client.create_topic(topic, partitions=2, configs=KEEP_FOR_EVER)
     client.produce(topic, numbered_records(500))
     how = ("--group", f"{topic}-group", "--num-records", "500", "--timeout", "60000")
     report = tool("kafka-consumer-perf-test", "--topic", topic, *how)

@@ -39,13 +39,14 @@ def begin(kafka: KafkaServer, transactional_id: str, partitions: tuple[int, ...]
 
 
 @pytest.fixture(scope="module")
-def began_at(kafka: KafkaServer, client: Client) -> Iterator[int]:
-    """One transaction of each kind; the time of the server's clock before the first."""
+def began_at(tool: Tool, kafka: KafkaServer, client: Client) -> Iterator[int]:
+    """One transaction of each kind, the ended ones with all their markers; the time before the first."""
     client.create_topic(TOPIC, partitions=3)
     before = now_ms()
     begin(kafka, DONE, (0, 1)).commit_transaction(TIMEOUT_SECONDS)
     begin(kafka, UNDONE, (0,)).abort_transaction(TIMEOUT_SECONDS)
     producer = begin(kafka, ONGOING, (0, 2))
+    wait_for(lambda: states(tool) == STATES, what="the markers of the transactions that ended")
     yield before
     producer.abort_transaction(TIMEOUT_SECONDS)
 
@@ -55,6 +56,10 @@ def listed(tool: Tool, *filters: str) -> dict[str, dict[str, str]]:
     return {line["TransactionalId"]: line for line in records(printed) if line["TransactionalId"] in STATES}
 
 
+def states(tool: Tool) -> dict[str, str]:
+    return {name: line["TransactionState"] for name, line in listed(tool).items()}
+
+
 def described(tool: Tool, transactional_id: str) -> dict[str, str]:
     printed = tool("kafka-transactions", "describe", "--transactional-id", transactional_id).stdout
     headings, values = ([word.strip() for word in line.split("\t")] for line in printed.splitlines())
@@ -62,12 +67,8 @@ def described(tool: Tool, transactional_id: str) -> dict[str, str]:
 
 
 def test_list(tool: Tool, kafka: KafkaServer, began_at: int) -> None:
-    found = wait_for(
-        lambda: (
-            {name: line["TransactionState"] for name, line in listed(tool).items()} == STATES and listed(tool)
-        ),
-        what="the markers of the transactions that ended",
-    )
+    found = listed(tool)
+    assert {name: line["TransactionState"] for name, line in found.items()} == STATES
     assert {line["Coordinator"] for line in found.values()} == {str(kafka.broker_id)}
     assert len({line["ProducerId"] for line in found.values()}) == 3
 
