@@ -182,7 +182,7 @@ class ProducerState:
             verification = Verification(batch, now_ms, raises_epoch=raises_epoch)
             self.verifications[batch.producer_id] = verification
         else:
-            verification.note(batch)
+            verification.note(batch, raises_epoch=raises_epoch)
         return verification
 
     def check(self, batches: list[Batch], origin: AppendOrigin) -> None:

@@ -25,10 +25,11 @@ class Verification:
         self.raises_epoch = raises_epoch
         """Whether the transaction runs in protocol 2, in which each one has its own epoch."""
 
-    def note(self, batch: Batch) -> None:
+    def note(self, batch: Batch, *, raises_epoch: bool) -> None:
         if batch.producer_epoch > self.producer_epoch:
             self.producer_epoch = batch.producer_epoch
             self.lowest_sequence = batch.base_sequence
+            self.raises_epoch = raises_epoch
         elif batch.producer_epoch == self.producer_epoch:
             self.lowest_sequence = min(self.lowest_sequence, batch.base_sequence)
 

@@ -156,6 +156,8 @@ def _decide_end_in_protocol_2(
 def _repeats_an_end(transaction: Transaction, producer: Producer) -> bool:
     if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
+    if transaction.client_transaction_version < FIRST_VERSION_WITH_EPOCH_BUMP:
+        return False  # that end raised no epoch: who has the last one was replaced
     if producer.producer_id == transaction.producer_id:
         return producer.producer_epoch + 1 == transaction.producer_epoch
     return (
