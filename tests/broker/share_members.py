@@ -56,6 +56,7 @@ class ShareMember:
         self.group_id = group_id
         self.member_id = str(uuid.uuid4())[:22]
         self.parts = parts
+        self.seen: list[bytes | None] = []
         self.epoch = INITIAL
 
     def __enter__(self) -> ShareMember:

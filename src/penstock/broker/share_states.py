@@ -8,6 +8,7 @@ Not done: a coordinator on another broker (needs requests between brokers); it a
 
 import asyncio
 import base64
+import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 Ask = Callable[[ShareStateShard, Ticket, int], Outcome]
+_KEY = re.compile(r"(?P<group>.*):[A-Za-z0-9_-]{22}(?:==)?:[+-]?[0-9]{1,10}", re.DOTALL)
 FIRST_BACKOFF_MS = 50
 MAX_ATTEMPTS = 8
 RETRIABLE = {
@@ -34,6 +36,12 @@ def coordinator_key(key: SharePartitionKey) -> str:
     """What FindCoordinator knows a share partition by."""
     topic_id = base64.urlsafe_b64encode(key.topic_id).rstrip(b"=").decode()
     return f"{key.group_id}:{topic_id}:{key.partition}"
+
+
+def is_coordinator_key(text: str) -> bool:
+    """Whether this is the key of a share partition: group, topic id, partition. A group's name may have colons."""
+    found = _KEY.fullmatch(text)
+    return found is not None and bool(found["group"].strip())
 
 
 class ShareStates:

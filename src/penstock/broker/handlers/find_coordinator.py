@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.broker.internal_topics import partition_for
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.shards import Shards
+from penstock.broker.share_states import is_coordinator_key
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.find_coordinator import (
     Coordinator,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_MANY_KEYS = 4
+FIRST_VERSION_WITH_SHARE_PARTITIONS = 6
 
 
 def _shards_of(broker: "Broker", key_type: int) -> Shards[Any] | None:
@@ -73,6 +75,10 @@ def _find(broker: "Broker", key: str, key_type: int, context: RequestContext) ->
     shards = _shards_of(broker, key_type)
     if shards is None:
         return Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST, f"Unknown key type {key_type}")
+    if shards is broker.coordinators.share_states and (
+        context.version < FIRST_VERSION_WITH_SHARE_PARTITIONS or not is_coordinator_key(key)
+    ):
+        return Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST)
     topic = broker.image.topics.get(shards.topic.name)
     leader = -1 if topic is None else topic.partitions[partition_for(key, len(topic.partitions))].leader
     node = broker.image.brokers.get(leader)
