@@ -141,7 +141,7 @@ def check(group: ClassicGroup | None, chaos: Chaos) -> None:
     assert group.to_sync <= members.keys()
     assert not group.pending_member_ids & members.keys()
     names = Counter(name for member in members.values() for name in member.terms.protocols)
-    assert {name: count for name, count in group._supporters.items() if count} == dict(names)
+    assert group._supporters == names
     if group.state is State.EMPTY:
         assert not members
     else:

@@ -11,7 +11,7 @@ members find themselves in the generation before, and rejoin.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from penstock.errors import ApiError, ErrorCode
@@ -104,10 +104,10 @@ class ClassicGroup(Group):
     def rebalance_timeout_ms(self) -> int:
         return max((member.terms.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def supports(self, protocol_type: str, protocols: Iterable[str]) -> bool:
+    def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:
         """Whether a member with these protocols fits in: one of them must be everybody's."""
         if self.state is State.EMPTY:
-            return bool(protocol_type) and any(True for _ in protocols)
+            return bool(protocol_type and protocols)
         count = len(self.members)
         return protocol_type == self._protocol_type and any(
             self._supporters[name] == count for name in protocols
@@ -144,11 +144,17 @@ class ClassicGroup(Group):
 
     def _take(self, member: ClassicMember) -> None:
         del self.members[member.member_id]
-        self._supporters.subtract(member.terms.protocols.keys())
+        self._lose_supporter(member)
         if member.group_instance_id is not None:
             del self.static_member_ids[member.group_instance_id]
         self.joined_count -= member.join_ticket is not None
         self.to_sync.discard(member.member_id)
+
+    def _lose_supporter(self, member: ClassicMember) -> None:
+        self._supporters.subtract(member.terms.protocols.keys())
+        for name in member.terms.protocols:
+            if not self._supporters[name]:
+                del self._supporters[name]
 
     def replace(self, old: ClassicMember, new: ClassicMember) -> None:
         """Puts a static member in the place of the one that it was before."""
@@ -158,7 +164,7 @@ class ClassicGroup(Group):
             self.leader = new.member_id
 
     def change_terms(self, member: ClassicMember, terms: JoinTerms) -> None:
-        self._supporters.subtract(member.terms.protocols.keys())
+        self._lose_supporter(member)
         self._supporters.update(terms.protocols.keys())
         member.terms = terms
 
@@ -170,12 +176,10 @@ class ClassicGroup(Group):
 
     def elect_joined_leader(self) -> bool:
         """Sees to it that the leader is one who has joined; False if nobody has."""
-        leader = self.members.get(self.leader or "")
-        if leader is not None and leader.join_ticket is None:
-            joined = (id_ for id_, member in self.members.items() if member.join_ticket is not None)
-            self.leader = next(joined, self.leader)
-            return self.members[self.leader or ""].join_ticket is not None
-        return leader is not None
+        joined = [member_id for member_id, member in self.members.items() if member.join_ticket is not None]
+        if joined and self.leader not in joined:
+            self.leader = joined[0]
+        return bool(joined)
 
     def members_for_leader(self) -> list[JoinGroupResponseMember]:
         assert self.protocol_name is not None

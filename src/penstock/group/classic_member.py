@@ -21,7 +21,10 @@ class JoinTerms(NamedTuple):
 
 
 def protocols_of(protocols: Iterable[JoinGroupRequestProtocol]) -> dict[str, bytes]:
-    return {protocol.name: protocol.metadata for protocol in protocols}
+    found: dict[str, bytes] = {}
+    for protocol in protocols:
+        found.setdefault(protocol.name, protocol.metadata)
+    return found
 
 
 class ClassicMember:
