@@ -225,7 +225,8 @@ def batches_of(data: Any) -> list[Batch]:
 
 
 def records_of(data: Any) -> list[Record]:
-    return [record for batch in batches_of(data) for record in iterate_records(batch)]
+    """What a consumer hands out; markers of transactions are not among it."""
+    return [record for batch in batches_of(data) if not batch.is_control for record in iterate_records(batch)]
 
 
 def read_all(client: WireClient, topic: str, partition: int = 0) -> list[Record]:

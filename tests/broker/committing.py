@@ -43,7 +43,7 @@ _numbers = itertools.count()
 
 def new_group(client: WireClient) -> str:
     """The name of a group that nobody has used, with its coordinator ready to be asked."""
-    group = f"group-{os.getpid()}-{next(_numbers)}"
+    group = f"committing-{os.getpid()}-{next(_numbers)}"
     find_coordinator(client, group)
     return group
 

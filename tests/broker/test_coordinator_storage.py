@@ -44,7 +44,7 @@ class WatchedFile(RealFile):
         self.disk = disk
 
     def pread(self, size: int, position: int) -> bytes:
-        if threading.current_thread().name.startswith("asyncio"):  # loading reads in a thread
+        if threading.current_thread().name.startswith(("asyncio", "uvloop")):  # loading reads in a thread
             assert self.disk.may_read.wait(30)
         return super().pread(size, position)
 

@@ -170,9 +170,9 @@ def test_the_older_request_replaces_all(client: WireClient, group: str) -> None:
         ),
         (
             "share.record.lock.duration.ms",
-            "14999",
-            "share.record.lock.duration.ms must be greater than or equal to "
-            "group.share.min.record.lock.duration.ms",
+            "60001",
+            "share.record.lock.duration.ms must be less than or equal to "
+            "group.share.max.record.lock.duration.ms",
         ),
         (
             "share.delivery.count.limit",
