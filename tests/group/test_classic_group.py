@@ -1,5 +1,6 @@
 """What a classic group says to others: which offsets are in use, when they expire, how old records are read."""
 
+import gc
 import struct
 
 import pytest
@@ -14,6 +15,7 @@ from penstock.settings.broker import BrokerSettings
 from penstock.wire.messages.join_group import JoinGroupRequestProtocol
 from penstock.wire.stored.group import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from penstock.wire.stored_records import decode_value, encode_value
+from tests.scripts.words.classic import Words
 from tests.scripts.world import World
 
 COMMITTED_AT_MS, EMPTY_SINCE_MS = 1_000, 5_000
@@ -172,3 +174,26 @@ def test_a_record_as_kafka_writes_it() -> None:
 def test_the_first_of_two_protocols_of_one_name_counts() -> None:
     twice = [JoinGroupRequestProtocol("range", b"1"), JoinGroupRequestProtocol("range", b"2")]
     assert protocols_of(twice) == {"range": b"1"}
+
+
+# cost
+
+
+def test_rebalances_leave_nothing_for_the_garbage_collector() -> None:
+    words = Words()
+    words.do_set(**{"group.initial.rebalance.delay.ms": "0"})
+    words.do_join("alice", version="3")
+    words.do_advance("0")
+    rounds = 50
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            words.do_sync("alice", "alice:all")
+            words.do_heartbeat("alice")
+            words.do_join("alice")  # the leader's wish for a rebalance
+        found = gc.collect()
+    finally:
+        gc.enable()
+    assert words.generations["alice"] == rounds + 1
+    assert found < rounds

@@ -14,6 +14,7 @@ is put out, or by the shell when the shard closes.
 """
 
 import logging
+from functools import partial
 from typing import NamedTuple
 
 from penstock.errors import ErrorCode
@@ -153,15 +154,23 @@ def sync_from_leader(group: ClassicGroup, assignments: dict[str, bytes], step: S
         answer_sync(member, synced(group, assignments.get(member.member_id, NO_ASSIGNMENT)), step)
         start_session(group, member, step.outcome)
 
-    def on_refused(code: ErrorCode) -> Outcome:
-        log.warning("generation %d of %s can't be written: %s", group.generation, group.group_id, code.name)
-        again = Step(Outcome(), step.now_ms, step.settings)
-        for member in waiting:
-            start_session(group, member, again.outcome)
-        prepare_rebalance(group, again)
-        return again.outcome
+    step.outcome.on_refused = partial(_on_sync_refused, group, waiting, step.now_ms, step.settings)
 
-    step.outcome.on_refused = on_refused
+
+def _on_sync_refused(
+    group: ClassicGroup,
+    waiting: list[ClassicMember],
+    now_ms: int,
+    settings: BrokerSettings,
+    code: ErrorCode,
+) -> Outcome:
+    """Whoever waited has been told; all are to rejoin."""
+    log.warning("generation %d of %s can't be written: %s", group.generation, group.group_id, code.name)
+    step = Step(Outcome(), now_ms, settings)
+    for member in waiting:
+        start_session(group, member, step.outcome)
+    prepare_rebalance(group, step)
+    return step.outcome
 
 
 def synced(group: ClassicGroup, assignment: bytes) -> SyncGroupResponse:
