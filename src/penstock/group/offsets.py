@@ -23,13 +23,12 @@ from penstock.group.offsets_answers import (
     FIRST_FETCH_BY_ID,
     error_of,
     find_topic,
-    no_offset,
     refuse_commit,
-    refuse_topic,
     refuse_transactional_commit,
 )
 from penstock.group.offsets_expiry import write_expired
-from penstock.group.offsets_store import CommittedOffset, OffsetStore
+from penstock.group.offsets_fetch import Look
+from penstock.group.offsets_store import NO_TOPIC_ID, CommittedOffset, OffsetStore
 from penstock.group.parts import OnTimer, Part, Replay
 from penstock.machine import Caller, Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.wire.messages.offset_commit import (
@@ -48,10 +47,7 @@ from penstock.wire.messages.offset_delete import (
 )
 from penstock.wire.messages.offset_fetch import (
     OffsetFetchRequestGroup,
-    OffsetFetchRequestTopics,
     OffsetFetchResponseGroup,
-    OffsetFetchResponsePartitions,
-    OffsetFetchResponseTopics,
 )
 from penstock.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -72,7 +68,8 @@ EXPIRY = "expire-offsets"
 NO_RETENTION = NO_EXPIRY = -1
 VALUE_VERSION, VALUE_VERSION_WITH_EXPIRY = 4, 1
 FIRST_COMMIT_THAT_MISSES_GROUPS = 9
-NO_TOPIC_ID = bytes(16)
+NOTHING = OffsetStore()
+"""What a group has that is not there."""
 
 AnyPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
@@ -212,15 +209,11 @@ class Offsets(Part):
         self, wanted: OffsetFetchRequestGroup, version: int, *, require_stable: bool
     ) -> OffsetFetchResponseGroup:
         """What one group has committed: in the partitions that are asked for, or in all."""
-        by_id = version >= FIRST_FETCH_BY_ID
         is_known = self._check_fetch(wanted)
-        if wanted.topics is None:
-            topics = self._fetch_all(wanted.group_id, by_id, require_stable) if is_known else []
-        else:
-            topics = [
-                self._fetch_topic(wanted.group_id, topic, is_known, by_id, require_stable)
-                for topic in wanted.topics
-            ]
+        store = self.store if is_known else NOTHING
+        by_id = version >= FIRST_FETCH_BY_ID
+        look = Look(store, self.context.image, wanted.group_id, by_id, require_stable)
+        topics = look.at_all() if wanted.topics is None else [look.at_topic(topic) for topic in wanted.topics]
         return OffsetFetchResponseGroup(wanted.group_id, topics)
 
     def _check_fetch(self, wanted: OffsetFetchRequestGroup) -> bool:
@@ -235,48 +228,6 @@ class Offsets(Part):
                 raise
             return False
         return True
-
-    def _fetch_topic(
-        self,
-        group_id: str,
-        topic: OffsetFetchRequestTopics,
-        is_known: bool,
-        by_id: bool,
-        require_stable: bool,
-    ) -> OffsetFetchResponseTopics:
-        found = find_topic(self.context.image, topic, by_id=by_id)
-        if by_id and found is None:
-            return refuse_topic(topic, ErrorCode.UNKNOWN_TOPIC_ID)
-        name = found.name if found is not None else topic.name
-        committed = self.store.committed.of_group(group_id).get(name, {}) if is_known else {}
-        unstable = self._unstable(group_id, name, require_stable)
-        partitions = [
-            no_offset(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
-            if index in unstable
-            else _shown(index, committed.get(index), topic.topic_id)
-            for index in topic.partition_indexes
-        ]
-        return OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions)
-
-    def _fetch_all(self, group_id: str, by_id: bool, require_stable: bool) -> list[OffsetFetchResponseTopics]:
-        topics = []
-        for name, committed in self.store.committed.of_group(group_id).items():
-            found = self.context.image.topics.get(name)
-            if by_id and found is None:
-                continue
-            unstable = self._unstable(group_id, name, require_stable)
-            partitions = [
-                no_offset(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
-                if index in unstable
-                else _shown(index, offset, NO_TOPIC_ID)
-                for index, offset in committed.items()
-            ]
-            topic_id = NO_TOPIC_ID if found is None else found.topic_id
-            topics.append(OffsetFetchResponseTopics(name, topic_id, partitions))
-        return topics
-
-    def _unstable(self, group_id: str, topic: str, require_stable: bool) -> Mapping[int, object]:
-        return self.store.open_transactions.of_group(group_id).get(topic, {}) if require_stable else {}
 
     # deleting
 
@@ -402,13 +353,3 @@ def _is_longer(text: str, limit: int) -> bool:
     if length > limit or length * 2 <= limit or text.isascii():
         return length > limit
     return len(text.encode("utf-16-le", "surrogatepass")) // 2 > limit
-
-
-def _shown(partition: int, offset: CommittedOffset | None, topic_id: bytes) -> OffsetFetchResponsePartitions:
-    """An offset that was committed to another topic of the same name is none."""
-    if offset is None:
-        return no_offset(partition)
-    value = offset.value
-    if NO_TOPIC_ID not in (topic_id, value.topic_id) and topic_id != value.topic_id:
-        return no_offset(partition)
-    return OffsetFetchResponsePartitions(partition, value.offset, value.leader_epoch, value.metadata)

@@ -6,6 +6,8 @@ from typing import Generic, NamedTuple, TypeVar
 from penstock.wire.stored.group import OffsetCommitValue
 
 ValueT = TypeVar("ValueT")
+NO_TOPIC_ID = bytes(16)
+"""Of commits whose topic is known by its name only."""
 
 
 class CommittedOffset(NamedTuple):
