@@ -20,6 +20,7 @@ COORDINATOR_SETTINGS = {
     "group.consumer.heartbeat.interval.ms": "300",
     "group.share.min.heartbeat.interval.ms": "300",
     "group.share.heartbeat.interval.ms": "300",
+    "group.share.min.record.lock.duration.ms": "1000",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "300",
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
@@ -123,6 +124,38 @@ def test_a_consumer_that_goes_gives_back(client: Client, reader: Client, shared:
     found = summary(polled(second, 3, "accept"))
     assert [(offset, value) for offset, value, _ in found] == [(0, b"one"), (1, b"two"), (2, b"three")]
     assert {count for _, _, count in found} == {2}
+
+
+@every_client("open_share_member")
+def test_a_consumer_that_takes_too_long_loses_its_records(
+    client: Client, clients: Callable[[str], Client], reader: Client, shared: str, opened: Opened
+) -> None:
+    settings = [Change("SET", "share.record.lock.duration.ms", "1000")]
+    clients("java").incremental_alter_configs("GROUP", shared, settings)
+    reader.produce(shared, texts("slow"))
+    slow = opened(client.open_share_member(shared, shared, explicit=True, max_records=10))
+    assert summary(polled(slow, 1)) == [(0, b"slow", 1)]
+    other = opened(client.open_share_member(shared, shared, explicit=True, max_records=10))
+    assert summary(polled(other, 1, "accept")) == [(0, b"slow", 2)]
+    other.commit()
+
+
+@every_client("open_share_member", "open_transactional_producer")
+def test_a_group_that_reads_only_what_was_committed(
+    client: Client, clients: Callable[[str], Client], shared: str, opened: Opened
+) -> None:
+    settings = [Change("SET", "share.isolation.level", "read_committed")]
+    clients("java").incremental_alter_configs("GROUP", shared, settings)
+    with closing(client.open_transactional_producer(shared)) as producer:
+        for value in ("thrown away", "kept"):
+            producer.begin()
+            producer.send(shared, texts(value))
+            if value == "kept":
+                producer.commit()
+            else:
+                producer.abort()
+    member = opened(client.open_share_member(shared, shared, explicit=True, max_records=10))
+    assert summary(polled(member, 1, "accept")) == [(2, b"kept", 1)]
 
 
 @every_client("open_share_member")

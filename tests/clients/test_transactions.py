@@ -16,7 +16,7 @@ from tests.clients.drivers.model import (
     Record,
 )
 from tests.clients.drivers.registry import every_client
-from tests.clients.drivers.sessions import Member, Membership
+from tests.clients.drivers.sessions import Committed, Member, Membership
 from tests.clients.samples import BASE_TIMESTAMP, KEEP_FOR_EVER, numbered_records
 from tests.support.processes import wait_for
 
@@ -183,6 +183,28 @@ def test_offsets_are_part_of_the_transaction(
     else:
         assert values_of(committed) == ["last"]
         assert found == {}
+
+
+@every_client("open_transactional_producer", "open_member", where=lambda kind: kind.sends_offsets)
+def test_offsets_of_an_open_transaction_are_not_seen(
+    client: Client, reader: Client, administrator: Client, created: str, opened: Opened
+) -> None:
+    reader.produce(created, numbered_records(3))
+    member = opened(client.open_member(Membership(created, (created,))))
+    wait_for(lambda: len(member.records()) >= 3, what="the records")
+    producer = opened(client.open_transactional_producer(created))
+    place, before, after = (created, 0), Committed(1, "before"), Committed(3, "inside")
+    member.commit({place: before})
+    for commit in (False, True):
+        producer.begin()
+        producer.send_offsets({place: after}, member)
+        assert administrator.group_offsets(created)[place].offset == 1
+        if commit:
+            producer.commit()
+        else:
+            producer.abort()
+    found = {place: Committed(3, "inside" + client.metadata_end)}
+    wait_for(lambda: administrator.group_offsets(created) == found, what="the committed offset")
 
 
 @every_client("transform", where=lambda kind: "open_member" in kind.operations())

@@ -238,6 +238,7 @@ class FranzGoClient(ForeignClient):
     name = "franz-go"
     group_protocols = ("classic", "cooperative", "consumer")
     static_protocols = ("classic", "cooperative")
+    sends_offsets = False
 
     def command(self) -> tuple[str, ...]:
         return toolchains.franz_go_command()

@@ -42,6 +42,7 @@ with warnings.catch_warnings():  # its own use of importlib.resources is out of 
     from kafka.structs import OffsetAndMetadata
 
 TIMEOUT_SECONDS = 30.0
+POLL_MS = 500  # a join that outlasts the poll in which it began may be lost
 TIMESTAMP_TYPES = {0: "CreateTime", 1: "LogAppendTime"}
 ASSIGNORS = {"classic": RangePartitionAssignor, "cooperative": CooperativeStickyAssignor}
 
@@ -112,7 +113,7 @@ class KafkaPythonMember(PolledMember):
 
     def _poll(self) -> list[Consumed]:
         with translated():
-            batches = self.consumer.poll(100)
+            batches = self.consumer.poll(POLL_MS)
         return [consumed(record) for records in batches.values() for record in records]
 
     def _assigned(self) -> set[TopicAndPartition]:

@@ -214,6 +214,7 @@ class Client:
     )  # a member can have an instance id
     tells_metadata = True  # of committed offsets, to an administrator
     metadata_end = ""  # what the library puts behind the metadata of an offset
+    sends_offsets = True  # a transactional producer takes offsets by themselves
     assigns = True  # a consumer can be given partitions instead of a subscription
     pattern_finds_new_topics = True  # a topic made later joins a pattern
     describes_consumer_groups = True  # also those of the consumer protocol

@@ -28,8 +28,21 @@ async function begin({ number }) {
   return {}
 }
 
+// The markers of the last transaction may still be under way: the library leaves it to the application to try again.
+async function patiently(run) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (error.type !== 'CONCURRENT_TRANSACTIONS' || attempt === 100) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
 async function send({ number, topic, records }) {
-  await open.get(number).transaction.send({ topic, acks: -1, messages: records.map(message) })
+  const { transaction } = open.get(number)
+  await patiently(() => transaction.send({ topic, acks: -1, messages: records.map(message) }))
   return {}
 }
 
@@ -38,7 +51,8 @@ async function sendOffsets({ number, offsets, member }) {
     topic,
     partitions: [{ partition, offset: String(offset), metadata }],
   }))
-  await open.get(number).transaction.sendOffsets({ consumerGroupId: groupOf(member), topics })
+  const { transaction } = open.get(number)
+  await patiently(() => transaction.sendOffsets({ consumerGroupId: groupOf(member), topics }))
   return {}
 }
 
