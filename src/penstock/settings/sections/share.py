@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, NO_EFFECT, integer, items, short
-from penstock.settings.takes import at_least, between
+from penstock.settings.takes import at_least, between, only_items
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class ShareGroupSettings:
     group_share_session_timeout_ms: int = integer(
-        45_000, "How long a member of a share group may be silent.", at_least(1), effect=LATER
+        45_000, "How long a member of a share group may be silent.", at_least(1)
     )
     group_share_min_session_timeout_ms: int = integer(
         45_000, "The shortest session timeout that a group's config may set.", at_least(1)
@@ -18,7 +18,7 @@ class ShareGroupSettings:
         60_000, "The longest session timeout that a group's config may set.", at_least(1)
     )
     group_share_heartbeat_interval_ms: int = integer(
-        5000, "How often members of a share group are told to heartbeat.", at_least(1), effect=LATER
+        5000, "How often members of a share group are told to heartbeat.", at_least(1)
     )
     group_share_min_heartbeat_interval_ms: int = integer(
         5000, "The shortest heartbeat interval that a group's config may set.", at_least(1)
@@ -31,7 +31,6 @@ class ShareGroupSettings:
         "The least time between two assignments of a share group.",
         at_least(0),
         scope=CLUSTER_WIDE,
-        effect=LATER,
     )
     group_share_min_assignment_interval_ms: int = integer(
         0, "The shortest assignment interval that a group's config may set.", at_least(0)
@@ -40,16 +39,14 @@ class ShareGroupSettings:
         15_000, "The longest assignment interval that a group's config may set.", at_least(0)
     )
     group_share_assignors: tuple[str, ...] = items(
-        ("simple",), "The broker's assignors for share groups.", effect=LATER
+        ("simple",),
+        "The broker's assignors for share groups, by their names or the names of Kafka's classes.",
+        only_items("simple", "org.apache.kafka.coordinator.group.assignor.SimpleAssignor"),
     )
-    group_share_max_size: int = integer(
-        200, "The most members of a share group.", between(1, 1000), effect=LATER
-    )
-    group_share_max_share_sessions: int = integer(
-        2000, "The most share sessions of a broker.", at_least(1), effect=LATER
-    )
+    group_share_max_size: int = integer(200, "The most members of a share group.", between(1, 1000))
+    group_share_max_share_sessions: int = integer(2000, "The most share sessions of a broker.", at_least(1))
     group_share_delivery_count_limit: int = integer(
-        5, "How often a record is delivered before it is given up.", between(2, 10), effect=LATER
+        5, "How often a record is delivered before it is given up.", between(2, 10)
     )
     group_share_min_delivery_count_limit: int = integer(
         2, "The lowest delivery limit that a group's config may set.", between(2, 5)
@@ -61,7 +58,6 @@ class ShareGroupSettings:
         30_000,
         "How long a delivered record stays locked for its consumer.",
         between(1000, 3_600_000),
-        effect=LATER,
     )
     group_share_min_record_lock_duration_ms: int = integer(
         15_000, "The shortest lock that a group's config may set.", between(1000, 30_000)
@@ -70,7 +66,7 @@ class ShareGroupSettings:
         60_000, "The longest lock that a group's config may set.", between(30_000, 3_600_000)
     )
     group_share_partition_max_record_locks: int = integer(
-        2000, "The most locked records of a partition.", between(100, 10_000), effect=LATER
+        2000, "The most locked records of a partition.", between(100, 10_000)
     )
     group_share_min_partition_max_record_locks: int = integer(
         100, "The lowest limit on locks that a group's config may set.", between(100, 2000)
@@ -83,7 +79,6 @@ class ShareGroupSettings:
         "How often the initialisation of a share partition is tried again.",
         at_least(1),
         importance=LOW,
-        effect=LATER,
         internal=True,
     )
     share_coordinator_state_topic_num_partitions: int = integer(
@@ -91,24 +86,21 @@ class ShareGroupSettings:
         "The partitions of __share_group_state; fixed once the topic exists.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     share_coordinator_state_topic_replication_factor: int = short(
         3,
         "The replicas of __share_group_state; at most as many as there are brokers when it is created.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     share_coordinator_state_topic_min_isr: int = short(
         2,
         "The in-sync replicas that __share_group_state needs; at most its number of replicas.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
     )
     share_coordinator_state_topic_segment_bytes: int = integer(
-        104_857_600, "The segment size of __share_group_state.", at_least(1), importance=HIGH, effect=LATER
+        104_857_600, "The segment size of __share_group_state.", at_least(1), importance=HIGH
     )
     share_coordinator_state_topic_compression_codec: int = integer(
         0,
@@ -121,7 +113,6 @@ class ShareGroupSettings:
         "How often records of __share_group_state that are no longer needed are deleted.",
         at_least(1),
         importance=LOW,
-        effect=LATER,
         internal=True,
     )
     share_coordinator_cold_partition_snapshot_interval_ms: int = integer(
@@ -129,14 +120,12 @@ class ShareGroupSettings:
         "How often share partitions that rest are snapshot.",
         at_least(1),
         importance=LOW,
-        effect=LATER,
         internal=True,
     )
     share_coordinator_snapshot_update_records_per_snapshot: int = integer(
         500,
         "How many updates come between two snapshots of a share partition.",
         between(0, 500),
-        effect=LATER,
     )
     share_coordinator_load_buffer_size: int = integer(
         5_242_880,
