@@ -206,15 +206,19 @@ def test_transactional_records_need_a_transactional_id(
 def test_one_transactional_batch_without_a_transactional_id_refuses_the_whole_request(
     client: WireClient, alice: Transactor
 ) -> None:
-    topics = [unique_topic(client), unique_topic(client)]
-    request = produce_request(topics[0], batch_of(b"plain"))
+    topic = unique_topic(client, partitions=2)
     transactional = batch_of(
         b"bread", producer_id=alice.producer_id, producer_epoch=0, base_sequence=0, is_transactional=True
     )
-    request.topic_data = [*request.topic_data, *produce_request(topics[1], transactional).topic_data]
-    answers = [topic.partition_responses[0] for topic in client.send(request, 12).responses]
-    assert {one.error_code for one in answers} == {ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
-    assert [log_end_offset(client, topic) for topic in topics] == [0, 0]
+    request = produce_request(topic, batch_of(b"plain"))
+    request.topic_data[0].partition_data = [
+        *request.topic_data[0].partition_data,
+        *produce_request(topic, transactional, partition=1).topic_data[0].partition_data,
+    ]
+    answers = client.send(request, 12).responses[0].partition_responses
+    codes = [one.error_code for one in answers]
+    assert codes == [ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED] * 2
+    assert [log_end_offset(client, topic, partition) for partition in (0, 1)] == [0, 0]
 
 
 def test_a_producer_inside_a_transaction_writes_nothing_else(

@@ -79,14 +79,13 @@ class MarkerWriter:
 
     def _settle(self, topic_partition: TopicPartition, marker: Marker) -> bool:
         """Whether the transaction is ended in a partition, now or before."""
-        topic = self._broker.image.topics.get(topic_partition.topic)
-        if topic is None or topic_partition.partition not in topic.partitions:
+        if not self._broker.image.has_partition(topic_partition):
             return True
         try:
             write_marker(self._broker, topic_partition, marker, self._broker.clock.now_ms())
         except ApiError as error:
             is_overtaken = error.code in OVERTAKEN
-            level = logging.WARNING if is_overtaken else logging.INFO
+            level = logging.WARNING if is_overtaken else logging.DEBUG  # what is tried again is not news
             log.log(level, "no marker of %s in %s: %s", marker.producer, topic_partition, error)
             return is_overtaken
         return True

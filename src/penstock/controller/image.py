@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from penstock.replica.leader import ReplicaSet
+from penstock.types import TopicPartition
 
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
@@ -63,6 +64,10 @@ class ClusterImage:
     def topic_by_id(self, topic_id: bytes) -> TopicImage | None:
         name = self.topic_names.get(topic_id)
         return None if name is None else self.topics[name]
+
+    def has_partition(self, partition: TopicPartition) -> bool:
+        topic = self.topics.get(partition.topic)
+        return topic is not None and partition.partition in topic.partitions
 
     def live_brokers(self) -> Iterator[BrokerImage]:
         for broker_id in sorted(self.brokers):

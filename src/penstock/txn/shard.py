@@ -37,6 +37,7 @@ from penstock.txn.transaction import (
 )
 from penstock.types import TopicPartition
 from penstock.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from penstock.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResponse
 from penstock.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from penstock.wire.schema import RecordTypes, StoredMessage
@@ -163,10 +164,11 @@ class TransactionShard:
         version: int,
         ticket: Ticket,
         now_ms: int,
+        reply: AddPartitionsToTxnResponse | None = None,
     ) -> Outcome:
-        """Replies None when they are in the transaction."""
+        """Gives the reply when they are in the transaction."""
         outcome = self._add(transactional_id, producer, partitions, version, now_ms)
-        outcome.reply(ticket, None)
+        outcome.reply(ticket, reply)
         return outcome
 
     def handle_add_offsets_to_txn(

@@ -53,7 +53,7 @@ def handle_produce(
         return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
     if request.transactional_id is not None:
         return _produce_in_transaction(broker, request, request.transactional_id, context)
-    if len(request.topic_data) > 1 and has_transactional_records(request):
+    if has_transactional_records(request):
         return _refuse_all(request.topic_data, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     return _append(Produce(broker, request.acks, context), request, context)
 
