@@ -40,10 +40,13 @@ CLIENT_ERRORS = {
 }
 """What a member is told when the share coordinator refuses; anything else is UNKNOWN_SERVER_ERROR."""
 FENCED = {
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.FENCED_LEADER_EPOCH,
+    ErrorCode.FENCED_STATE_EPOCH,
     ErrorCode.GROUP_ID_NOT_FOUND,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.INVALID_REQUEST,
 }
+"""With these the share coordinator says that its state is no longer ours, or not there any more."""
 
 
 class SharePartition:
@@ -211,7 +214,7 @@ class SharePartition:
         self._watch_locks()
         error = failure if isinstance(failure, ApiError) else ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
         told = self._as_told(error)
-        if told.code in FENCED and self.error is None:
+        if error.code in FENCED and self.error is None:
             self.fail(told)
         else:
             self.wake()

@@ -166,8 +166,10 @@ class InFlight:
 
     def _archive_missing(self, fetched: Fetched) -> None:
         """The log has nothing (any more) between the offset asked for and its first batch."""
-        first = fetched.batches[0].first
-        for run in self._runs.within(fetched.offset, min(first, self.next_offset) - 1):
+        last = min(fetched.batches[0].first, self.next_offset) - 1
+        if last < fetched.offset:
+            return
+        for run in self._runs.within(fetched.offset, last):
             if run.is_available:
                 run.state = RecordState.ARCHIVED
         self._advance()
@@ -275,6 +277,7 @@ class InFlight:
             run.transition = None
             run.member_id = ""
         self._has_available = True
+        self._runs.join_finished()
         self._advance()
 
     def roll_back(self, transition: Transition, limits: Limits, now_ms: int) -> None:
@@ -312,7 +315,6 @@ class InFlight:
         self._advance()
 
     def _advance(self) -> None:
-        self._runs.join_finished()
         self._runs.drop_finished()
         self.start_offset = next((run.first for run in self._runs), self.next_offset)
 

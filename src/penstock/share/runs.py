@@ -178,6 +178,8 @@ class Runs:
 
     def join_finished(self) -> None:
         """Makes one of neighbours that are done with alike."""
+        if len(self._runs) < 2:
+            return
         joined: list[Run] = []
         for run in self._runs:
             if joined and joined[-1].can_join(run):
