@@ -40,7 +40,7 @@ class Member {
       metadataMaxAge: 1000,
       maxWaitTimeInMs: 200,
       readUncommitted: request.isolation !== 'read_committed',
-      retry: { retries: 5, initialRetryTime: 50, restartOnFailure: async () => false },
+      retry: { retries: 10, initialRetryTime: 50 },
     })
     this.admin = cluster(request).admin()
   }
@@ -48,7 +48,7 @@ class Member {
   async start(request) {
     const { GROUP_JOIN, CRASH } = this.consumer.events
     this.consumer.on(GROUP_JOIN, ({ payload }) => this.joined(payload.memberAssignment))
-    this.consumer.on(CRASH, ({ payload }) => (this.failure = payload.error))
+    this.consumer.on(CRASH, ({ payload }) => this.crashed(payload))
     await this.consumer.connect()
     const topics = request.pattern === null ? request.topics : [new RegExp(request.pattern)]
     await this.consumer.subscribe({ topics, fromBeginning: true })
@@ -65,6 +65,11 @@ class Member {
     this.assignment = Object.entries(assignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => [topic, partition])
     )
+  }
+
+  // From some failures the library starts again by itself.
+  crashed({ error, restart }) {
+    if (!restart) this.failure = error
   }
 
   state(from) {
