@@ -14,6 +14,7 @@ from penstock.wire.messages.delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
+from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.broker.asking import batch_of, new_topic, produced, topic_id, unique_topic
 from tests.broker.classic_members import new_group
 from tests.broker.conftest import Server, only_penstock
@@ -415,3 +416,55 @@ def test_what_was_acknowledged_lasts(broker: InProcessBroker) -> None:
             broker.restart()
     with ShareMember(broker.bootstrap_servers, group_id, part) as bob:
         assert acquired(bob.fetch_one()) == [(1, 1, 2), (5, 5, 2)]
+
+
+def test_a_broker_has_room_for_so_many_sessions() -> None:
+    with (
+        InProcessBroker({"group.share.max.share.sessions": "1"}) as broker,
+        WireClient(broker.bootstrap_servers) as client,
+    ):
+        topic = new_topic(client, "t")
+        group_id = new_group(client)
+        begin_at(client, group_id, topic, 0)
+        part = Part(topic_id(client, topic))
+        with (
+            ShareMember(broker.bootstrap_servers, group_id, part) as alice,
+            ShareMember(broker.bootstrap_servers, group_id, part) as bob,
+        ):
+            assert code_of(alice.fetch(max_wait_ms=0)) == "NONE"
+            assert code_of(bob.fetch(max_wait_ms=0)) == "SHARE_SESSION_LIMIT_REACHED"
+            alice.epoch = INITIAL
+            assert code_of(alice.fetch(max_wait_ms=0)) == "NONE", "its own place"
+            alice.close_session()
+            assert code_of(bob.fetch(max_wait_ms=0)) == "NONE"
+
+
+def test_a_state_that_is_made_anew_fences_the_old_one(broker: InProcessBroker) -> None:
+    """Nobody is a member, so the offsets may be altered, although a session is open."""
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "t")
+        group_id = new_group(client)
+        begin_at(client, group_id, topic, 0)
+        write(client, topic, 6)
+        part = Part(topic_id(client, topic))
+        with ShareMember(broker.bootstrap_servers, group_id, part) as alice:
+            alice.fetch_one()
+            alice.heartbeat(0, [topic])
+            alice.heartbeat(-1)
+            begin_at(client, group_id, topic, 4)
+            assert alice.acknowledge((0, 5, [ACCEPT])) == "NOT_LEADER_OR_FOLLOWER"
+            data = alice.fetch_one()
+            assert acquired(data) == [(4, 5, 1)]
+
+
+def test_a_deleted_topic_is_told_to_those_who_wait(broker: InProcessBroker) -> None:
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "t")
+        group_id = new_group(client)
+        begin_at(client, group_id, topic, 0)
+        with ShareMember(broker.bootstrap_servers, group_id, Part(topic_id(client, topic))) as alice:
+            alice.fetch(max_wait_ms=0)
+            request = alice.post_fetch(max_wait_ms=30_000)
+            client.send(DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=30_000))
+            ((data,),) = [one.partitions for one in alice.client.receive(request).responses]
+            assert code_of(data) == "UNKNOWN_TOPIC_OR_PARTITION"
