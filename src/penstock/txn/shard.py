@@ -10,6 +10,7 @@ current one was reached, by which a repeated InitProducerId is known.
 """
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import islice
 from typing import ClassVar, cast
 
 from penstock.errors import ApiError, ErrorCode
@@ -50,6 +51,8 @@ COMPLETE = "complete"
 """The kind of timer that tries again to write that a transaction is complete."""
 
 COMPLETION_RETRY_MS = 100
+MAX_REMOVED_AT_ONCE = 1_000
+"""Transactional ids; more than that are removed in several steps, between which others are served."""
 FIRST_END_TXN_VERSION_WITH_EPOCH_BUMP = 5
 
 
@@ -275,14 +278,14 @@ class TransactionShard:
         if transaction.state is State.ONGOING and ABORT_TIMED_OUT not in self._running:
             self._start(outcome, ABORT_TIMED_OUT)
 
-    def _start(self, outcome: Outcome, key: TimerKey) -> None:
+    def _start(self, outcome: Outcome, key: TimerKey, delay_ms: int | None = None) -> None:
         settings = self._settings()
         intervals = {
             ABORT_TIMED_OUT: settings.transaction_abort_timed_out_transaction_cleanup_interval_ms,
             REMOVE_EXPIRED: settings.transaction_remove_expired_transaction_cleanup_interval_ms,
         }
         self._running.add(key)
-        outcome.start_timer(key, intervals[key])
+        outcome.start_timer(key, intervals[key] if delay_ms is None else delay_ms)
         outcome.on_refused = lambda error: Outcome(timers=outcome.timers)
 
     def on_timer(self, key: TimerKey, now_ms: int) -> Outcome:
@@ -296,8 +299,10 @@ class TransactionShard:
                 self._start(outcome, ABORT_TIMED_OUT)
         else:
             self._remove_expired(outcome, now_ms)
-            if self.transactions:
+            if len(outcome.records) < MAX_REMOVED_AT_ONCE:
                 self._start(outcome, REMOVE_EXPIRED)
+            else:
+                self._start(outcome, REMOVE_EXPIRED, delay_ms=0)
         return outcome
 
     def _abort_timed_out(self, outcome: Outcome, now_ms: int) -> None:
@@ -311,9 +316,9 @@ class TransactionShard:
 
     def _remove_expired(self, outcome: Outcome, now_ms: int) -> None:
         expiration_ms = self._settings().transactional_id_expiration_ms
-        for transaction in self.transactions.values():
-            if transaction.is_expired(now_ms, expiration_ms):
-                outcome.write(TransactionLogKey(transaction.transactional_id))
+        expired = (one for one in self.transactions.values() if one.is_expired(now_ms, expiration_ms))
+        for transaction in islice(expired, MAX_REMOVED_AT_ONCE):
+            outcome.write(TransactionLogKey(transaction.transactional_id))
 
     def on_topics_changed(self, names: frozenset[str], now_ms: int) -> Outcome:
         return Outcome()
