@@ -82,38 +82,22 @@ class ShareGroups(ShareGroupOffsets):
             return self._leave(request, ticket)
         group = self._group_to_join(request)
         old = self._member_of(group, request)
-        new = replace(
-            old,
-            rack_id=old.rack_id if request.rack_id is None else request.rack_id,
-            subscribed_topic_names=(
-                old.subscribed_topic_names
-                if request.subscribed_topic_names is None
-                else frozenset(request.subscribed_topic_names)
-            ),
-            client_id=caller.client_id,
-            client_host=caller.client_host,
-        )
+        new = _updated(old, request, caller)
         outcome = Outcome()
         if new != old or new.member_id not in group.members:
             _write_member(outcome, group.group_id, new)
-        member = (
-            new if self._is_up_to_date(group, old, new) else self._move_on(outcome, group, old, new, now_ms)
-        )
-        config = self.config(group.group_id)
-        outcome.start_timer((SESSION, group.group_id, member.member_id), config.share_session_timeout_ms)
+        if not self._is_up_to_date(group, old, new):
+            new = self._move_on(outcome, group, old, new, now_ms)
+        config = self.context.group_config(group.group_id)
+        outcome.start_timer((SESSION, group.group_id, new.member_id), config.share_session_timeout_ms)
         response = heartbeat.ShareGroupHeartbeatResponse(
-            member_id=member.member_id,
-            member_epoch=member.member_epoch,
+            member_id=new.member_id,
+            member_epoch=new.member_epoch,
             heartbeat_interval_ms=config.share_heartbeat_interval_ms,
         )
         is_full_request = request.subscribed_topic_names is not None
-        if request.member_epoch == JOIN_EPOCH or is_full_request or member.assigned != old.assigned:
-            response.assignment = heartbeat.Assignment(
-                [
-                    heartbeat.TopicPartitions(topic.topic_id, topic.partitions)
-                    for topic in to_topic_partitions(member.assigned)
-                ]
-            )
+        if request.member_epoch == JOIN_EPOCH or is_full_request or new.assigned != old.assigned:
+            response.assignment = _to_response(new.assigned)
         outcome.reply(ticket, response)
         return outcome
 
@@ -173,7 +157,7 @@ class ShareGroups(ShareGroupOffsets):
         return member
 
     def _may_assign(self, group: ShareGroup, now_ms: int) -> bool:
-        interval_ms = self.config(group.group_id).share_assignment_interval_ms
+        interval_ms = self.context.group_config(group.group_id).share_assignment_interval_ms
         if group.assignment_timestamp_ms == 0 or interval_ms == 0:
             return True
         return now_ms >= group.assignment_timestamp_ms + interval_ms
@@ -330,7 +314,7 @@ class ShareGroups(ShareGroupOffsets):
 
     def on_loaded(self, now_ms: int, outcome: Outcome) -> None:
         for group in self.share_groups():
-            timeout_ms = self.config(group.group_id).share_session_timeout_ms
+            timeout_ms = self.context.group_config(group.group_id).share_session_timeout_ms
             for member_id in group.members:
                 outcome.start_timer((SESSION, group.group_id, member_id), timeout_ms)
         self._forget_deleted_topics(outcome)
@@ -366,6 +350,29 @@ def check_heartbeat(request: heartbeat.ShareGroupHeartbeatRequest) -> None:
             raise ApiError(ErrorCode.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
     elif request.member_epoch < LEAVE_EPOCH:
         raise ApiError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
+
+
+def _updated(
+    member: ShareMember, request: heartbeat.ShareGroupHeartbeatRequest, caller: Caller
+) -> ShareMember:
+    """The member with what the request says of it; what it doesn't mention stays."""
+    rack_id, names = request.rack_id, request.subscribed_topic_names
+    return replace(
+        member,
+        rack_id=member.rack_id if rack_id is None else rack_id,
+        subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
+        client_id=caller.client_id,
+        client_host=caller.client_host,
+    )
+
+
+def _to_response(assignment: Assignment) -> heartbeat.Assignment:
+    return heartbeat.Assignment(
+        [
+            heartbeat.TopicPartitions(topic.topic_id, topic.partitions)
+            for topic in to_topic_partitions(assignment)
+        ]
+    )
 
 
 def _check_epoch(member: ShareMember, epoch: int) -> None:

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.groups import Group, GroupContext
+from penstock.group.groups import Group
 from penstock.group.parts import Part
 from penstock.group.share_effects import PartitionOffsets
 from penstock.group.share_group import ShareGroup
 from penstock.group.share_partitions import SharedTopic, merged
 from penstock.machine import Outcome, Ticket
-from penstock.settings.group_config import GroupConfig, GroupConfigs
 from penstock.wire.messages import alter_share_group_offsets as alter
 from penstock.wire.messages import delete_share_group_offsets as delete
 from penstock.wire.stored.share_group import ShareGroupStatePartitionMetadataKey
@@ -34,13 +33,6 @@ class OffsetsToDelete(NamedTuple):
 
 
 class ShareGroupOffsets(Part):
-    def __init__(self, context: GroupContext) -> None:
-        super().__init__(context)
-        self._configs = GroupConfigs(context.image.group_configs, lambda: context.settings)
-
-    def config(self, group_id: str) -> GroupConfig:
-        return self._configs.of(group_id)
-
     def find_group(self, group_id: str) -> ShareGroup:
         group = self.context.groups.get(group_id)
         if group is None:

@@ -137,10 +137,6 @@ class InFlight:
     def _locked(self) -> Iterable[Run]:
         return (run for run in self._runs if run.is_acquired)
 
-    def member_ids(self) -> set[str]:
-        """Who has records."""
-        return {run.member_id for run in self._locked()}
-
     # acquiring
 
     def acquire(
