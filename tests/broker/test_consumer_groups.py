@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import ErrorCode
+from penstock.testing import InProcessBroker
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -24,6 +25,7 @@ from tests.broker.consumer_members import (
     running_server,
 )
 from tests.group.consumers import settle
+from tests.support.cluster_fixture import PEER
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
@@ -523,3 +525,13 @@ def test_describe_what_is_not_there(client: WireClient, group: str) -> None:
     assert described.error_code == ErrorCode.GROUP_ID_NOT_FOUND
     assert described.error_message == f"Group {group} not found."
     assert describe(client, "").error_code == ErrorCode.INVALID_GROUP_ID
+
+
+@pytest.mark.skipif(PEER == "apache", reason="starts Penstock with a setting of its own")
+def test_the_protocol_can_be_switched_off() -> None:
+    with (
+        InProcessBroker({"group.coordinator.rebalance.protocols": "classic"}) as broker,
+        WireClient(broker.bootstrap_servers) as client,
+    ):
+        assert refusal(client, **joining("g"))[0] == ErrorCode.UNSUPPORTED_VERSION
+        assert describe(client, "g").error_code == ErrorCode.UNSUPPORTED_VERSION

@@ -64,7 +64,7 @@ class ConsumerGroups(Part):
         self, request: SyncGroupRequest, caller: Caller, ticket: Ticket, now_ms: int
     ) -> Outcome:
         outcome = Outcome()
-        consumer_classic.sync(self.world, request, ticket, outcome)
+        consumer_classic.sync(self.world, request, caller, ticket, outcome)
         return outcome
 
     def handle_classic_heartbeat(
@@ -159,7 +159,7 @@ class ConsumerGroups(Part):
 
     def _on_regexes_due(self, key: TimerKey, now_ms: int) -> Outcome:
         group_id = str(key[1])
-        self.world.refreshing.discard(group_id)
+        self.world.refreshing.pop(group_id, None)
         outcome = Outcome()
         group = self.context.groups.get(group_id)
         if isinstance(group, ConsumerGroup):

@@ -9,7 +9,7 @@ leader; the coordinator assigns. It does not wait for other members, and they do
 from dataclasses import replace
 
 from penstock.errors import ApiError, ErrorCode, ProtocolError
-from penstock.group.classic import leaving_members, left
+from penstock.group.classic import FIRST_SYNC_VERSION_WITH_PROTOCOL, leaving_members, left
 from penstock.group.classic_join import FIRST_VERSION_WITH_MEMBER_ID_REQUIRED, refused
 from penstock.group.consumer_group import PROTOCOL_TYPE, ConsumerGroup
 from penstock.group.consumer_heartbeat import check_size, join_static
@@ -152,7 +152,14 @@ def _joined(member: Member) -> JoinGroupResponse:
 # SyncGroup
 
 
-def sync(world: ConsumerWorld, request: SyncGroupRequest, ticket: Ticket, outcome: Outcome) -> None:
+def sync(
+    world: ConsumerWorld, request: SyncGroupRequest, caller: Caller, ticket: Ticket, outcome: Outcome
+) -> None:
+    if caller.version >= FIRST_SYNC_VERSION_WITH_PROTOCOL and None in (
+        request.protocol_type,
+        request.protocol_name,
+    ):
+        raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = find_consumer_group(world, request.group_id)
     member = _known_member(group, request.member_id, request.group_instance_id)
     _check_generation(member, request.generation_id)

@@ -108,7 +108,8 @@ class Turn:
 
     def _maybe_refresh_regexes(self, counts: Counter[str], *, is_new: bool = False) -> None:
         """Has all expressions of the group matched again, soon and together, if there is a reason to."""
-        if not counts or self.group.group_id in self.world.refreshing:
+        group_id = self.group.group_id
+        if not counts or self.world.is_refreshing(group_id, self.now_ms):
             return
         subscriptions = self.group.subscriptions
         last_refresh_ms = subscriptions.last_refresh_ms()
@@ -122,8 +123,8 @@ class Turn:
             or age_ms is None
             or age_ms > self.world.settings.group_consumer_regex_refresh_interval_ms
         ):
-            self.world.refreshing.add(self.group.group_id)
-            self.outcome.start_timer(regexes_timer(self.group.group_id), 0)
+            self.world.refreshing[group_id] = self.now_ms
+            self.outcome.start_timer(regexes_timer(group_id), 0)
 
     # 2: the target
 

@@ -16,6 +16,8 @@ SESSION, REBALANCE, REJOIN, SYNC, REGEXES = (
     "consumer-regexes",
 )
 
+REFRESH_PATIENCE_MS = 1000
+
 
 def session_timer(group_id: str, member_id: str) -> TimerKey:
     """How long a member may be silent."""
@@ -49,8 +51,8 @@ class ConsumerWorld:
         self.topic_hashes = TopicHashes(context.image)
         self.topics_version = 0
         """Grows with each change of topics; higher after a restart than ever before it."""
-        self.refreshing: set[str] = set()
-        """Groups whose regular expressions are about to be matched."""
+        self.refreshing: dict[str, int] = {}
+        """Groups whose regular expressions are about to be matched, and since when."""
         self.rejoining: set[tuple[str, str]] = set()
         """Classic members that were told to join again."""
         self._configured_assignors: tuple[str, ...] = ()
@@ -80,6 +82,11 @@ class ConsumerWorld:
             self._configured_assignors = configured
             self._assignors = tuple(_name_of_assignor(name) for name in configured)
         return self._assignors
+
+    def is_refreshing(self, group_id: str, now_ms: int) -> bool:
+        """Matching comes within moments; if it has not by then, the write that called for it was refused."""
+        since_ms = self.refreshing.get(group_id)
+        return since_ms is not None and now_ms - since_ms < REFRESH_PATIENCE_MS
 
     def start_session(self, group_id: str, member: Member, outcome: Outcome) -> None:
         """A sign of life: its time begins anew."""
