@@ -15,7 +15,7 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.group.shard import GroupShard
 from penstock.group.share_effects import InitializeShareStates
 from penstock.group.share_state import UNINITIALIZED, SharePartitionKey
-from penstock.settings.group_config import GroupConfig, GroupConfigs
+from penstock.settings.group_config import GroupConfig
 from penstock.share.acknowledgements import Acknowledgement
 from penstock.wire.messages import initialize_share_group_state as initialize
 
@@ -31,16 +31,13 @@ class Sharing:
         self.states = states
         self.sessions = ShareSessions()
         self._partitions: dict[SharePartitionKey, SharePartition] = {}
-        self._configs: GroupConfigs | None = None
 
     def check_enabled(self) -> None:
         if not self.broker.features.level("share.version"):
             raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
 
     def config(self, group_id: str) -> GroupConfig:
-        if self._configs is None:
-            self._configs = GroupConfigs(self.broker.image.group_configs, lambda: self.broker.settings)
-        return self._configs.of(group_id)
+        return self.broker.configs.groups.of(group_id)
 
     # share partitions
 
