@@ -115,11 +115,11 @@ class OffsetObserver:
             with WireClient(self.bootstrap) as client:
                 while not self._stopping.wait(LOOK_SECONDS):
                     if (offsets := committed_offsets(client, *self.asked)) is not None:
-                        self._note(offsets)
+                        self.note(offsets)
         except BaseException as failure:
             self._failure = failure
 
-    def _note(self, offsets: list[int]) -> None:
+    def note(self, offsets: list[int]) -> None:
         self.looks += 1
         for partition, (before, now) in enumerate(zip(self.latest, offsets, strict=True)):
             if now < before:
