@@ -32,6 +32,7 @@ from tests.clients.drivers.sessions import (
     TopicAndPartition,
     TransactionalProducer,
 )
+from tests.support.processes import wait_for
 
 TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 CLASSIC_SETTINGS = {
@@ -100,10 +101,23 @@ class ConfluentMember(PolledMember):
         self.consumer = Consumer(self._settings)
         wanted = self._membership
         if wanted.assigned:
+            wait_for(self._finds_its_coordinator, what="the coordinator")
             self.consumer.assign([TopicPartition(*each) for each in wanted.assigned])
         else:
             topics = list(wanted.topics) if wanted.pattern is None else [wanted.pattern]
             self.consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke)
+
+    def _finds_its_coordinator(self) -> bool:
+        """Without a group to join, the library gives up where a coordinator that loads refuses it once."""
+        try:
+            self.consumer.committed(
+                [TopicPartition(*each) for each in self._membership.assigned], TIMEOUT_SECONDS
+            )
+        except KafkaException as failure:
+            if failure.args[0].code() not in PASSING:
+                raise
+            return False
+        return True
 
     def _on_assign(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
         self._rebalances += 1

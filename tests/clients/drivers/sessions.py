@@ -187,6 +187,10 @@ class PolledMember(Member):
     def _run(self) -> None:
         try:
             self._open()
+        except BaseException as failure:
+            self._failure = failure
+            return
+        try:
             while not self._closing:
                 self._do_tasks()
                 self._seen += self._poll()
