@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +38,7 @@ from tests.broker.share_members import (
     set_group_config,
     values,
 )
+from tests.broker.test_cold_reads import drop_from_memory
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
@@ -468,3 +471,19 @@ def test_a_deleted_topic_is_told_to_those_who_wait(broker: InProcessBroker) -> N
             client.send(DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=30_000))
             ((data,),) = [one.partitions for one in alice.client.receive(request).responses]
             assert code_of(data) == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_cold_records_come_from_the_disk(tmp_path: Path) -> None:
+    with InProcessBroker(log_dirs=[tmp_path]) as broker, WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "t")
+        group_id = new_group(client)
+        begin_at(client, group_id, topic, 0)
+        record = os.urandom(100_000)
+        for _ in range(20):
+            produced(client, topic, batch_of(record))
+        with ShareMember(broker.bootstrap_servers, group_id, Part(topic_id(client, topic))) as alice:
+            for number in range(4):
+                drop_from_memory(tmp_path)
+                data = alice.fetch_one(max_records=5, max_bytes=10 << 20)
+                assert acquired(data) == [(5 * number, 5 * number + 4, 1)]
+                assert values(data) == [record] * 5

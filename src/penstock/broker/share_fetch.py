@@ -6,15 +6,19 @@ answers, so that a fetch that waits keeps nothing from others.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from penstock.broker.share_partition import SharePartition
 from penstock.broker.share_read import ShareRead, scan
 from penstock.broker.share_sessions import PartitionKey
-from penstock.errors import ApiError, ErrorCode
+from penstock.errors import ApiError, ErrorCode, StorageError
+from penstock.log.file_slice import FileSlice
 from penstock.share.in_flight import Wanted
 from penstock.wire.messages.share_fetch import AcquiredRecords, LeaderIdAndEpoch, PartitionData
+
+HEAD_BYTES = 1024 * 1024
 
 
 class FetchLimits(NamedTuple):
@@ -26,6 +30,7 @@ class FetchLimits(NamedTuple):
     is_strict: bool
 
 
+Found = dict[SharePartition, FileSlice | ApiError | None]
 Reads = dict[SharePartition, ShareRead | ApiError | None]
 """Of each partition that is ready: what it has to offer, if anything, or why it can't."""
 
@@ -53,12 +58,12 @@ class ShareFetch:
             async with asyncio.timeout(max(self._limits.max_wait_ms, 0) / 1000):
                 while True:
                     self._progress.clear()
-                    reads = self._read()
+                    reads = await self._read()
                     if self._is_enough(reads):
                         return self._acquire(reads)
                     await self._progress.wait()
         except TimeoutError:
-            return self._acquire(self._read())
+            return self._acquire(await self._read())
         finally:
             self._stop_waiting()
 
@@ -77,43 +82,66 @@ class ShareFetch:
 
     # reading
 
-    def _read(self) -> Reads:
+    async def _read(self) -> Reads:
+        """What there is; a thread has fetched it from the disk before its batches are looked at."""
+        found = self._find()
+        cold = [
+            piece for piece in found.values() if isinstance(piece, FileSlice) and not _head(piece).is_cached()
+        ]
+        if cold:
+            await self._loop.run_in_executor(None, _warm, cold)
+            found = self._find()  # for the world has moved on
+        return {
+            one: self._scan(one, piece) if isinstance(piece, FileSlice) else piece
+            for one, piece in found.items()
+        }
+
+    def _find(self) -> Found:
         ready = [one for one in self._partitions if self._is_ready(one)]
-        reads: Reads = {}
-        found = 0
+        found: Found = {}
+        size = 0
         for one in ready:
             try:
-                max_bytes = self._limits.max_bytes // len(ready)
-                read = self._read_partition(one, max_bytes, at_least_one=found == 0)
+                piece = self._find_piece(one, self._limits.max_bytes // len(ready), at_least_one=size == 0)
             except ApiError as error:
-                reads[one] = error
+                found[one] = error
             else:
-                reads[one] = read
-                found += 0 if read is None else read.piece.size
-        return reads
+                found[one] = piece
+                size += 0 if piece is None else piece.size
+        return found
 
     def _is_ready(self, one: SharePartition) -> bool:
         if one.error is not None:
             return True
         return one.in_flight is not None and one.in_flight.can_acquire(one.limits())
 
-    def _read_partition(self, one: SharePartition, max_bytes: int, *, at_least_one: bool) -> ShareRead | None:
+    def _find_piece(self, one: SharePartition, max_bytes: int, *, at_least_one: bool) -> FileSlice | None:
         if one.error is not None:
             raise one.error
         assert one.in_flight is not None
         partition = one.partition
         partition.check_leader(one.leader_epoch)
-        committed = one.config.share_reads_committed
-        end = partition.readable_end(-1, int(committed))
-        offset = one.in_flight.next_fetch_offset()
-        if offset < partition.log.log_start_offset:
+        if one.in_flight.next_fetch_offset() < partition.log.log_start_offset:
             one.on_log_start()
-            offset = one.in_flight.next_fetch_offset()
-        piece = partition.read(offset, max_bytes, max_offset=end, at_least_one=at_least_one)
-        if piece is None or not piece.size:
-            return None
+        piece = partition.read(
+            one.in_flight.next_fetch_offset(),
+            max_bytes,
+            max_offset=partition.readable_end(-1, int(one.config.share_reads_committed)),
+            at_least_one=at_least_one,
+        )
+        return piece if piece is not None and piece.size else None
+
+    def _scan(self, one: SharePartition, piece: FileSlice) -> ShareRead | ApiError:
+        assert one.in_flight is not None
+        offset = one.in_flight.next_fetch_offset()
         last_offset = max(offset, one.in_flight.next_offset) + self._limits.max_records - 1
-        return scan(partition, offset, piece, last_offset, committed=committed)
+        try:
+            return scan(one.partition, offset, piece, last_offset, committed=one.config.share_reads_committed)
+        except StorageError as error:
+            one.partition.directory.on_failure(error)
+            return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        except ApiError as error:
+            return error
 
     def _is_enough(self, reads: Reads) -> bool:
         if any(isinstance(read, ApiError) for read in reads.values()):
@@ -146,6 +174,17 @@ class ShareFetch:
                 data.records = read.cut(acquired)
                 data.acquired_records = [AcquiredRecords(*run) for run in acquired]
         return answers
+
+
+def _head(piece: FileSlice) -> FileSlice:
+    """As much of a piece as is surely looked at."""
+    return FileSlice(piece.file, piece.position, min(piece.size, HEAD_BYTES), piece.first_offset)
+
+
+def _warm(pieces: Sequence[FileSlice]) -> None:
+    for piece in pieces:
+        with contextlib.suppress(StorageError):  # whoever looks at it will see
+            _head(piece).warm()
 
 
 def empty_data(partition: int) -> PartitionData:

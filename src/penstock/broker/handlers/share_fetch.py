@@ -40,7 +40,7 @@ from penstock.wire.messages.share_fetch import (
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
-RECORD_LIMIT = 1
+BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 
 
 @handles(ShareFetchRequest, versions=(1, 2))
@@ -50,8 +50,7 @@ def handle_share_fetch(
     try:
         broker.coordinators.sharing.check_enabled()
         key = session_of(request)
-        if request.is_renew_ack:
-            _check_renewal(request)
+        _check_request(request)
         session = _plan(broker, request, key, context)
     except ApiError as error:
         refused = ShareFetchResponse(error_code=error.code)
@@ -67,8 +66,11 @@ async def _refuse_late(refused: ShareFetchResponse, wait_ms: int) -> ShareFetchR
     return refused
 
 
-def _check_renewal(request: ShareFetchRequest) -> None:
-    if request.max_bytes or request.min_bytes or request.max_records or request.max_wait_ms:
+def _check_request(request: ShareFetchRequest) -> None:
+    limits = request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms
+    if request.is_renew_ack and any(limits):
+        raise ApiError(ErrorCode.INVALID_REQUEST)
+    if request.share_acquire_mode not in (BATCH_OPTIMIZED, RECORD_LIMIT):
         raise ApiError(ErrorCode.INVALID_REQUEST)
 
 
