@@ -39,7 +39,7 @@ check: $(DEV_INSTALLED) ## lint, format, types
 
 faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
 	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 \
-		$(BIN)/python -m pytest -m faults --timeout 7200
+		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
 
 bench: $(DEV_INSTALLED) ## measure against Apache Kafka, side by side
 	$(BIN)/python -m bench
