@@ -123,8 +123,11 @@ class ShareFetch:
         partition.check_leader(one.leader_epoch)
         if one.in_flight.next_fetch_offset() < partition.log.log_start_offset:
             one.on_log_start()
+        offset = one.in_flight.next_fetch_offset()
+        if offset > partition.log.log_end_offset:
+            return None  # where the group begins is yet to be written
         piece = partition.read(
-            one.in_flight.next_fetch_offset(),
+            offset,
             max_bytes,
             max_offset=partition.readable_end(-1, int(one.config.share_reads_committed)),
             at_least_one=at_least_one,

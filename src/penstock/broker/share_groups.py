@@ -127,7 +127,15 @@ class Sharing:
                 asked[key] = self._ask_to_initialize(
                     key, initialize.PartitionData(index, state_epoch, offset)
                 )
-        return dict(zip(asked, await answers(list(asked.values())), strict=True))
+        found = await answers(list(asked.values()))
+        self._begin_anew(asked)
+        return dict(zip(asked, found, strict=True))
+
+    def _begin_anew(self, keys: Iterable[SharePartitionKey]) -> None:
+        """Lets share partitions go whose states were changed behind their backs."""
+        for key in keys:
+            if key in self._partitions:
+                self._partitions[key].fail(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
     def _ask_to_initialize(self, key: SharePartitionKey, data: initialize.PartitionData) -> Awaitable[Any]:
         return self.states.ask(
@@ -148,7 +156,9 @@ class Sharing:
             for topic_id, indexes in partitions.items()
             for index in indexes
         ]
-        return dict(zip(keys, await answers([self._ask_to_delete(key) for key in keys]), strict=True))
+        found = await answers([self._ask_to_delete(key) for key in keys])
+        self._begin_anew(keys)
+        return dict(zip(keys, found, strict=True))
 
     def _ask_to_delete(self, key: SharePartitionKey) -> Awaitable[Any]:
         return self.states.ask(key, lambda shard, ticket, now_ms: shard.handle_delete(key, ticket, now_ms))
