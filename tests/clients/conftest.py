@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -11,6 +12,7 @@ from tests.clients.drivers.registry import CLIENTS
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 
 T = TypeVar("T")
+HERE = Path(__file__).parent
 
 # Coordinators that answer soon: members hear of a change at their next heartbeat, timeouts are looked at often,
 # and the topics of the coordinators are small.
@@ -30,8 +32,13 @@ COORDINATOR_SETTINGS = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One client's tests run in one worker, so that a JVM is started once and not once in every worker."""
+    """One client's tests run in one worker, so that a JVM is started once and not once in every worker.
+
+    A client library that is closed while it connects may leave a socket to the garbage collector.
+    """
     for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
         callspec = getattr(item, "callspec", None)
         if callspec is not None and isinstance(name := callspec.params.get("client"), str):
             item.add_marker(pytest.mark.xdist_group(f"client-{name}"))
