@@ -260,7 +260,9 @@ class ShareGroups(ShareGroupOffsets):
         outcome = Outcome()
         group = self.context.groups.get(group_id)
         if isinstance(group, ShareGroup) and topics:
-            self._write_partitions(outcome, group_id, group.partitions.finish(topics))
+            known = {key: topic for key, topic in topics.items() if key in self.context.image.topic_names}
+            partitions = group.partitions.give_up(topics).finish(known)  # one may be deleted by now
+            self._write_partitions(outcome, group_id, partitions)
         return outcome
 
     def on_not_initialized(self, group_id: str, topics: SharedTopics) -> Outcome:
