@@ -7,7 +7,6 @@ A clean stop trims it, and leaves a snapshot of the producers behind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def _fill(client: ConfluentClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with running_kafka(tmp_path_factory.mktemp("dumped")) as server:
         client = ConfluentClient(server.bootstrap)
         _fill(client)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.records.builder import Record, build_batch
+from penstock.records.builder import build_batch
+from penstock.records.reader import Record
 from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.drivers.model import Record as Message
@@ -77,7 +78,7 @@ def append_unknown_transaction(kafka: KafkaServer, topic: str) -> None:
     assert (partition.error_code, partition.base_offset) == (0, 1)
 
 
-def committed_values(kafka: KafkaServer, topic: str) -> tuple[list[bytes | None], int]:
+def committed_values(kafka: KafkaServer, topic: str) -> tuple[list[bytes | None], int | None]:
     """All that a reader of committed records gets before it meets the end, and where that is."""
     consumer = Consumer(
         {
@@ -131,14 +132,9 @@ def test_find_hanging(tool: Tool, kafka: KafkaServer, haunted: str) -> None:
 def test_abort(tool: Tool, kafka: KafkaServer, haunted: str, form: str) -> None:
     """Readers of committed records stop at the open transaction, and go on once it is aborted."""
     assert committed_values(kafka, haunted) == ([b"before"], 1)
-    if form == "by-offset":
-        which = ("--start-offset", "1")
-    else:
-        which = (
-            "--producer-id", str(producer_id_of(haunted)),
-            "--producer-epoch", str(EPOCH),
-            "--coordinator-epoch", "0",
-        )  # fmt: skip
+    by_producer = {"producer-id": producer_id_of(haunted), "producer-epoch": EPOCH, "coordinator-epoch": 0}
+    named = {"start-offset": 1} if form == "by-offset" else by_producer
+    which = [part for name, value in named.items() for part in (f"--{name}", str(value))]
     tool("kafka-transactions", "abort", "--topic", haunted, "--partition", "0", *which)
     assert committed_values(kafka, haunted) == ([b"before", b"after"], 4)
     assert len(rows(tool("kafka-transactions", "find-hanging", "--topic", haunted).stdout)) == 1
