@@ -1,5 +1,9 @@
 """Read, process, write in transactions, while processors and the broker are killed: read_committed shows each input
-once, in order."""
+once, in order.
+
+Apache Kafka 4.3.1 fails here now and then: where a transaction is in PrepareCommit when the broker is killed, the next
+run may load it before it knows who leads the partitions, and then calls it complete without having written the markers.
+"""
 
 import os
 import random
