@@ -4,6 +4,7 @@ whenever it has ended."""
 from __future__ import annotations
 
 import itertools
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -65,6 +66,12 @@ class Processors:
 
     def kill(self, place: int) -> None:
         self._processes[place].kill()
+
+    def freeze(self, place: int) -> None:
+        self._processes[place].signal(signal.SIGSTOP)
+
+    def thaw(self, place: int) -> None:
+        self._processes[place].signal(signal.SIGCONT)
 
     def restart(self, place: int) -> None:
         self._processes[place] = self._launch(place)

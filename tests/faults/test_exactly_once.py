@@ -29,6 +29,7 @@ PROCESSORS = 2
 DEFAULT_ROUNDS = 3
 LONG = "PENSTOCK_FAULT_TRANSACTION_ROUNDS" in os.environ
 LONGEST_UNDISTURBED_SECONDS = 1.5
+LONGEST_SLEEP_SECONDS = 4.0
 PAUSE_BETWEEN_BURSTS_SECONDS = 0.1
 PATIENCE_SECONDS = 180.0
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
@@ -83,10 +84,17 @@ class Pipeline:
         self.kill_a_processor(chance)
         self.server.start()
 
+    def freeze_a_processor(self, chance: random.Random) -> None:
+        """It may sleep through its session, and goes on as if nothing had happened."""
+        place = chance.randrange(PROCESSORS)
+        self.processors.freeze(place)
+        threading.Event().wait(chance.uniform(0, LONGEST_SLEEP_SECONDS))
+        self.processors.thaw(place)
+
     def disturb(self, number: int, chance: random.Random) -> None:
         """Each kind of fault in turn, at a random moment."""
         threading.Event().wait(chance.uniform(0, LONGEST_UNDISTURBED_SECONDS))
-        faults = (self.kill_a_processor, self.kill_the_broker, self.kill_both)
+        faults = (self.kill_a_processor, self.kill_the_broker, self.kill_both, self.freeze_a_processor)
         faults[number % len(faults)](chance)
 
     # progress
