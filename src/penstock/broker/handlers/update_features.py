@@ -41,6 +41,5 @@ async def handle_update_features(
     except CoordinationError as error:
         return UpdateFeaturesResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(error))
     with_results = version <= LAST_VERSION_WITH_RESULTS
-    return UpdateFeaturesResponse(
-        results=[UpdatableFeatureResult(name, error_message=NO_ERROR) for name in updates] if with_results else ()
-    )
+    results = [UpdatableFeatureResult(name, error_message=NO_ERROR) for name in updates]
+    return UpdateFeaturesResponse(results=results if with_results else ())
