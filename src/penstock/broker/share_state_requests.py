@@ -12,38 +12,54 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 
-class AskedPartition(Protocol):
+class AskedTopic(Protocol):
     @property
-    def partition(self) -> int: ...
+    def topic_id(self) -> bytes: ...
+    @property
+    def partitions(self) -> Sequence[Any]: ...
 
 
-PartitionT = TypeVar("PartitionT", bound=AskedPartition)
-Handle = Callable[[ShareStateShard, SharePartitionKey, PartitionT, Ticket, int], Outcome]
+class Request(Protocol):
+    @property
+    def group_id(self) -> str: ...
+    @property
+    def topics(self) -> Sequence[AskedTopic]: ...
 
 
-def is_meant(group_id: str, topics: Sequence[Any]) -> bool:
-    """Whether a request asks for anything; if not, it gets an empty answer."""
-    return bool(group_id and topics and all(topic.partitions for topic in topics))
+ResultT = TypeVar("ResultT")
+Handle = Callable[[ShareStateShard, SharePartitionKey, Any, Ticket, int], Outcome]
+"""Asks for one partition: (machine, key, what the request says of the partition, ticket, now_ms)."""
+Refuse = Callable[[int, int, str | None], Any]
+"""Makes the result of a partition that is refused: of its number, the error code and the message."""
 
 
-async def ask_partitions(
+async def ask_all(
     broker: "Broker",
-    group_id: str,
-    topic_id: bytes,
-    partitions: Sequence[PartitionT],
-    handle: Handle[PartitionT],
-    refuse: Callable[[int, ApiError], Any],
-) -> list[Any]:
-    """The results of one topic's partitions."""
+    request: Request,
+    handle: Handle,
+    topic_result: Callable[[bytes, list[Any]], ResultT],
+    refuse: Refuse,
+) -> list[ResultT]:
+    """The results of all topics; none if the request asks for nothing, or for nothing of one topic."""
+    if not request.group_id or not all(topic.partitions for topic in request.topics):
+        return []
+    return [
+        topic_result(topic.topic_id, await _ask_partitions(broker, request.group_id, topic, handle, refuse))
+        for topic in request.topics
+    ]
 
-    def ask(asked: PartitionT) -> Awaitable[Any]:
-        key = SharePartitionKey(group_id, topic_id, asked.partition)
+
+async def _ask_partitions(
+    broker: "Broker", group_id: str, topic: AskedTopic, handle: Handle, refuse: Refuse
+) -> list[Any]:
+    def ask(asked: Any) -> Awaitable[Any]:
+        key = SharePartitionKey(group_id, topic.topic_id, asked.partition)
         return broker.coordinators.sharing.states.ask_here(
             key, lambda shard, ticket, now_ms: handle(shard, key, asked, ticket, now_ms)
         )
 
-    found = await answers([ask(asked) for asked in partitions])
+    found = await answers([ask(asked) for asked in topic.partitions])
     return [
-        refuse(asked.partition, answer) if isinstance(answer, ApiError) else answer
-        for asked, answer in zip(partitions, found, strict=True)
+        refuse(asked.partition, answer.code, answer.message) if isinstance(answer, ApiError) else answer
+        for asked, answer in zip(topic.partitions, found, strict=True)
     ]

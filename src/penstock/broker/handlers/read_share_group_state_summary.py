@@ -6,8 +6,7 @@ v1 has the number of records in the window that are done with. A partition witho
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
-from penstock.broker.share_state_requests import ask_partitions, is_meant
-from penstock.errors import ApiError
+from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.read_share_group_state_summary import (
     PartitionResult,
     ReadShareGroupStateSummaryRequest,
@@ -23,25 +22,11 @@ if TYPE_CHECKING:
 async def handle_read_share_group_state_summary(
     broker: "Broker", request: ReadShareGroupStateSummaryRequest, context: RequestContext
 ) -> ReadShareGroupStateSummaryResponse:
-    if not is_meant(request.group_id, request.topics):
-        return ReadShareGroupStateSummaryResponse()
-    return ReadShareGroupStateSummaryResponse(
-        results=[
-            ReadStateSummaryResult(
-                topic.topic_id,
-                await ask_partitions(
-                    broker,
-                    request.group_id,
-                    topic.topic_id,
-                    topic.partitions,
-                    lambda shard, key, asked, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms),
-                    _refuse,
-                ),
-            )
-            for topic in request.topics
-        ]
+    results = await ask_all(
+        broker,
+        request,
+        lambda shard, key, asked, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms),
+        ReadStateSummaryResult,
+        PartitionResult,
     )
-
-
-def _refuse(partition: int, error: ApiError) -> PartitionResult:
-    return PartitionResult(partition, error.code, error.message)
+    return ReadShareGroupStateSummaryResponse(results)
