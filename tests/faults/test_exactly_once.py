@@ -1,8 +1,8 @@
 """Read, process, write in transactions, while processors and the broker are killed: read_committed shows each input
 once, in order.
 
-Apache Kafka 4.3.1 fails here now and then: where a transaction is in PrepareCommit when the broker is killed, the next
-run may load it before it knows who leads the partitions, and then calls it complete without having written the markers.
+Apache Kafka 4.3.1 fails here now and then: a transaction that was in PrepareCommit when the broker was killed has been
+seen as CompleteCommit after the restart, without its marker in one of the partitions.
 """
 
 import os
