@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ RECORD_BYTES = 1024
 PARTITIONS = 4
 MOST_WARM_UP_ROUNDS = 12
 IDLE_WARM_UP_ROUNDS = 2  # so many rounds in a row without improvement end the warm-up: one may just be noise
+OWN_WARM_UP_ROUNDS = 3
 IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
 GROUP_CLIENT = "bench.group_client"
@@ -123,6 +124,12 @@ class Session:
         while len(costs) < MOST_WARM_UP_ROUNDS and still_improving(costs):
             costs.append(self.warm_up_round(server))
         self.say(f"{server.name}: warmed up in {len(costs)} rounds")
+
+    def warm_up_with(self, work: Callable[[Session, Server], None]) -> None:
+        """A scenario's own work, a few times before it counts; the general warm-up has none of its kind."""
+        for server in self.steady():
+            for _ in range(OWN_WARM_UP_ROUNDS):
+                work(self, server)
 
     def warm_up_round(self, server: Server) -> tuple[float, ...]:
         """The CPU seconds of each kind of work."""

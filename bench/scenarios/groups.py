@@ -14,19 +14,28 @@ from bench.session import Session
 
 MEMBERS = 50
 PARTITIONS = 500
+PROTOCOLS = ("classic", "consumer")
 COMMIT_PERCENTILES = {"commit_p50": 0.5, "commit_p99": 0.99}
 
 
 def run(session: Session) -> None:
+    session.warm_up_with(warm_up)
     for _ in range(session.sizes.rounds):
         for server in session.steady():
             measure_settling(session, server)
             measure_commits(session, server)
 
 
+def warm_up(session: Session, server: Server) -> None:
+    with session.topic(server, PARTITIONS) as topic:
+        for protocol in PROTOCOLS:
+            session.settle(server, topic, protocol, MEMBERS, PARTITIONS)
+        session.commits(server, topic)
+
+
 def measure_settling(session: Session, server: Server) -> None:
     with session.topic(server, PARTITIONS) as topic:
-        for protocol in ("classic", "consumer"):
+        for protocol in PROTOCOLS:
             seconds = session.settle(server, topic, protocol, MEMBERS, PARTITIONS)
             session.record(f"settle_{protocol}", server.name, statistics.median(seconds) * 1000)
     session.say_last(server.name, "settle_classic", "settle_consumer")
