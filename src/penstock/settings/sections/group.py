@@ -29,7 +29,7 @@ class GroupSettings:
         "The bytes read at once when committed offsets are loaded.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     offsets_retention_minutes: int = integer(
         10_080,
@@ -95,14 +95,14 @@ class GroupSettings:
         -1,
         "How long the group coordinator gathers records for one write; -1 lets it decide.",
         at_least(-1),
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     group_coordinator_cached_buffer_max_bytes: int = integer(
         1_048_588,
         "The largest write buffer that the group coordinator keeps.",
         at_least(524_288),
         scope=CLUSTER_WIDE,
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     group_consumer_session_timeout_ms: int = integer(
         45_000, "How long a member of a consumer group may be silent.", at_least(1)

@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from penstock.settings.declare import CLUSTER_WIDE, HIGH, LATER, LOW, NO_EFFECT, integer, items, short
+from penstock.settings.declare import (
+    CLUSTER_WIDE,
+    HIGH,
+    LATER,
+    LOW,
+    NO_EFFECT,
+    integer,
+    items,
+    short,
+)
 from penstock.settings.takes import at_least, between, only_items
 
 
@@ -132,7 +141,7 @@ class ShareGroupSettings:
         "The bytes read at once when share state is loaded.",
         at_least(1),
         importance=HIGH,
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     share_coordinator_write_timeout_ms: int = integer(
         5000,
@@ -145,14 +154,14 @@ class ShareGroupSettings:
         -1,
         "How long the share coordinator gathers records for one write; -1 lets it decide.",
         at_least(-1),
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     share_coordinator_cached_buffer_max_bytes: int = integer(
         1_048_588,
         "The largest write buffer that the share coordinator keeps.",
         at_least(524_288),
         scope=CLUSTER_WIDE,
-        effect=LATER,
+        effect=NO_EFFECT,
     )
     share_coordinator_threads: int = integer(
         1, "Threads of the share coordinator in Kafka.", at_least(1), effect=NO_EFFECT
