@@ -5,6 +5,7 @@ import pytest
 from penstock.errors import ErrorCode
 from tests.broker.asking import (
     batch_of,
+    batches_of,
     fetch_one,
     log_end_offset,
     produce,
@@ -60,6 +61,27 @@ def test_aborted_records_are_never_seen(client: WireClient, topic: str, transact
     transactor.abort()
     assert committed_values(client, topic) == [b"wine"]
     assert [kind for kind, _, _ in markers_in(client, topic)] == ["abort", "commit", "abort"]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zstd"])
+def test_where_records_are_compressed_markers_are_not(
+    client: WireClient, transactor: Transactor, codec: str
+) -> None:
+    topic = unique_topic(client, compression_type=codec)
+    transactor.sent(topic, b"bread")
+    transactor.abort()
+    transactor.sent(topic, b"wine")
+    transactor.commit()
+    assert stable_end(client, topic) == log_end_offset(client, topic) == 4
+    batches = batches_of(fetch_one(client, topic))
+    assert [(batch.is_control, batch.codec > 0) for batch in batches] == [
+        (False, True),
+        (True, False),
+        (False, True),
+        (True, False),
+    ]
+    assert [kind for kind, _, _ in markers_in(client, topic)] == ["abort", "commit"]
+    assert committed_values(client, topic) == [b"wine"]
 
 
 def test_a_fetch_names_the_aborted_transactions_it_touches(

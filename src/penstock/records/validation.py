@@ -146,7 +146,7 @@ def _find_bad_timestamps(batch: Batch, settings: ValidationSettings, now_ms: int
 
 def _recompress(batch: Batch, settings: ValidationSettings) -> Batch:
     codec = CODEC_NAMES[settings.compression_type]
-    if codec == batch.codec:
+    if codec == batch.codec or batch.is_control:  # markers are never compressed
         return batch
     payload = compress(codec, decompressed_records(batch), _level(codec, settings))
     recompressed = with_payload(batch, payload, codec=codec)
