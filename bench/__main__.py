@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import signal
 import sys
@@ -47,6 +48,11 @@ def raise_open_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def let_python_keep_its_bytecode() -> None:
+    """As it does unless told otherwise; else each start of Penstock would compile it anew."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def run_scenarios(session: Session, names: list[str]) -> list[str]:
     """Runs them one by one; one that fails is reported and does not take the others with it."""
     failed = []
@@ -69,6 +75,7 @@ def main(arguments: list[str]) -> int:
         signal.SIGTERM, lambda *_: sys.exit("bench: ended")
     )  # by way of `finally`, so servers end too
     raise_open_file_limit()
+    let_python_keep_its_bytecode()
     sizes = chosen_sizes(options)
     session = Session(names, sizes)
     try:
