@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.group.assignors import MemberSpec, assign_range, assign_uniform
-from penstock.group.consumer_member import TargetPartitions
+from penstock.group.modern_group import Assignment
 
 A, B, C, D = (bytes(15) + bytes([number]) for number in range(1, 5))
-Assigned = Mapping[str, TargetPartitions]
+Assigned = Mapping[str, Assignment]
 
 
 def member(
-    name: str, topics: set[bytes], partitions: TargetPartitions | None = None, instance_id: str | None = None
+    name: str, topics: set[bytes], partitions: Assignment | None = None, instance_id: str | None = None
 ) -> MemberSpec:
     return MemberSpec(name, instance_id, None, frozenset(topics), partitions or {})
 
@@ -23,7 +23,7 @@ def after(members: list[MemberSpec], assigned: Assigned) -> list[MemberSpec]:
     return [one._replace(partitions=assigned[one.member_id]) for one in members]
 
 
-def places(partitions: TargetPartitions) -> set[tuple[bytes, int]]:
+def places(partitions: Assignment) -> set[tuple[bytes, int]]:
     return {(topic_id, partition) for topic_id in partitions for partition in partitions[topic_id]}
 
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.group.modern_group import Assignment
 from penstock.group.share_assignor import assign_partitions
-from penstock.group.share_members import Assignment
 
 TOPICS = [number.to_bytes(16) for number in range(1, 4)]
 MEMBERS = [f"member-{number}" for number in range(7)]

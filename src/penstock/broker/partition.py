@@ -19,13 +19,11 @@ from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
 from penstock.records.builder import build_end_transaction_marker
 from penstock.records.validation import prepare, prepare_own
 from penstock.replica.leader import LeaderState, ReplicaSet
+from penstock.txn.transaction import FIRST_VERSION_WITH_EPOCH_BUMP
 from penstock.types import TopicPartition
 
 if TYPE_CHECKING:
     from penstock.broker.hosted_directory import HostedDirectory
-
-
-FIRST_TRANSACTION_VERSION_WITH_EPOCH_BUMP = 2
 
 
 class Waiter(Protocol):
@@ -159,7 +157,7 @@ class Partition:
             coordinator_epoch=coordinator_epoch,
             timestamp=now_ms,
         )
-        raises = transaction_version >= FIRST_TRANSACTION_VERSION_WITH_EPOCH_BUMP
+        raises = transaction_version >= FIRST_VERSION_WITH_EPOCH_BUMP
         origin = AppendOrigin.RAISING_COORDINATOR if raises else AppendOrigin.COORDINATOR
         self.append_as_coordinator([marker], now_ms, origin)
 

@@ -16,11 +16,11 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from penstock.group.consumer_member import TargetPartitions
+from penstock.group.modern_group import Assignment
 
 PartitionCounts = Mapping[bytes, int]
 """By topic id, for all topics that are subscribed to."""
-Assign = Callable[[Sequence["MemberSpec"], PartitionCounts], dict[str, TargetPartitions]]
+Assign = Callable[[Sequence["MemberSpec"], PartitionCounts], dict[str, Assignment]]
 
 MAX_BALANCING_ROUNDS = 16
 
@@ -31,17 +31,17 @@ class MemberSpec(NamedTuple):
     rack_id: str | None
     topics: frozenset[bytes]
     """Those that it subscribes to and that exist."""
-    partitions: TargetPartitions
+    partitions: Assignment
     """Its target so far."""
 
 
-def assign_uniform(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, TargetPartitions]:
+def assign_uniform(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, Assignment]:
     if all(member.topics == members[0].topics for member in members):
         return _assign_alike(members, counts)
     return _Balancer(members, counts).assign()
 
 
-def assign_range(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, TargetPartitions]:
+def assign_range(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, Assignment]:
     ordered = sorted(members, key=_range_order)
     subscribers: dict[bytes, list[str]] = {}
     for member in ordered:
@@ -71,11 +71,11 @@ ASSIGNORS: Mapping[str, Assign] = {"uniform": assign_uniform, "range": assign_ra
 # members that all want the same
 
 
-def _assign_alike(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, TargetPartitions]:
+def _assign_alike(members: Sequence[MemberSpec], counts: PartitionCounts) -> dict[str, Assignment]:
     topics = members[0].topics if members else frozenset()
     quota, extra = divmod(sum(counts[topic_id] for topic_id in topics), max(len(members), 1))
     free = {topic_id: set(range(counts[topic_id])) for topic_id in sorted(topics)}
-    kept: dict[str, TargetPartitions] = {}
+    kept: dict[str, Assignment] = {}
     wishes: list[tuple[str, int]] = []
     for index, member in enumerate(members):
         room = quota + (extra > 0)
@@ -91,7 +91,7 @@ def _assign_alike(members: Sequence[MemberSpec], counts: PartitionCounts) -> dic
     return _hand_out(kept, wishes, places)
 
 
-def _keep(member: MemberSpec, room: int, free: dict[bytes, set[int]]) -> tuple[TargetPartitions, int]:
+def _keep(member: MemberSpec, room: int, free: dict[bytes, set[int]]) -> tuple[Assignment, int]:
     """What a member keeps of its partitions, taken out of `free`, and the room that is left."""
     kept: dict[bytes, frozenset[int]] = {}
     for topic_id, partitions in member.partitions.items():
@@ -105,8 +105,8 @@ def _keep(member: MemberSpec, room: int, free: dict[bytes, set[int]]) -> tuple[T
 
 
 def _hand_out(
-    kept: dict[str, TargetPartitions], wishes: list[tuple[str, int]], places: list[tuple[bytes, int]]
-) -> dict[str, TargetPartitions]:
+    kept: dict[str, Assignment], wishes: list[tuple[str, int]], places: list[tuple[bytes, int]]
+) -> dict[str, Assignment]:
     position = 0
     for member_id, room in wishes:
         given: dict[bytes, set[int]] = {}
@@ -146,7 +146,7 @@ class _Balancer:
         subscribers = len(self.subscribers[topic_id])
         return -self.counts[topic_id] / subscribers, subscribers, topic_id
 
-    def assign(self) -> dict[str, TargetPartitions]:
+    def assign(self) -> dict[str, Assignment]:
         self._keep()
         for topic_id in self.order:
             self._hand_out(topic_id)
@@ -211,7 +211,7 @@ class _Balancer:
             moved = True
         return moved
 
-    def _result(self) -> dict[str, TargetPartitions]:
+    def _result(self) -> dict[str, Assignment]:
         assigned: list[dict[bytes, set[int]]] = [{} for _ in self.members]
         for topic_id, owners in self.owners.items():
             for partition, owner in enumerate(owners):

@@ -118,7 +118,6 @@ class ConsumerGroups(Part):
 
     def on_topics_changed(self, names: frozenset[str], now_ms: int, outcome: Outcome) -> None:
         self.world.topics_version = max(now_ms, self.world.topics_version + 1)
-        self.world.topic_hashes.forget(names)
         for group in self._groups():
             if any(name in group.subscriptions for name in names):
                 group.checked_epoch = None

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from penstock.controller.image import ClusterImage
 from penstock.group.consumer_group import ConsumerGroup
-from penstock.group.consumer_member import NOTHING, Member
+from penstock.group.consumer_member import Member
+from penstock.group.modern_group import NO_ASSIGNMENT
 from penstock.wire.messages.consumer_group_describe import (
     Assignment,
     DescribedGroup,
@@ -44,7 +45,7 @@ def _describe_member(group: ConsumerGroup, member: Member, image: ClusterImage) 
         subscribed_topic_names=sorted(metadata.subscribed_topic_names),
         subscribed_topic_regex=metadata.subscribed_topic_regex,
         assignment=_describe_assignment(owned, image),
-        target_assignment=_describe_assignment(group.target.get(member.member_id, NOTHING), image),
+        target_assignment=_describe_assignment(group.target.get(member.member_id, NO_ASSIGNMENT), image),
         member_type=CLASSIC_MEMBER if member.uses_classic_protocol else CONSUMER_MEMBER,
     )
 

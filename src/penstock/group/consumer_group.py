@@ -1,11 +1,7 @@
 """A consumer group (KIP-848) as its records tell it.
 
-Epochs drive everything. The *group epoch* grows with each change that calls for another assignment: members, what
-they subscribe to, the partitions of those topics. The *assignment epoch* is the group epoch that the target assignment
-was computed for. A *member epoch* is the assignment epoch that a member has arrived at.
-
-`fold` takes one record; nothing else changes a group. What is kept besides the records' content (counts, owners) is
-derived from it and could be computed anew.
+Epochs drive everything, see `modern_group`. What is kept besides the records' content (counts, owners) is derived from
+it and could be computed anew.
 """
 
 from collections import Counter
@@ -18,9 +14,9 @@ from penstock.group.consumer_member import (
     CurrentAssignment,
     Member,
     MemberMetadata,
-    TargetPartitions,
 )
-from penstock.group.groups import CONSUMER, CheckPartition, Group
+from penstock.group.groups import CONSUMER, CheckPartition
+from penstock.group.modern_group import ModernGroup
 from penstock.group.subscriptions import ResolvedRegex, Subscriptions
 from penstock.machine import Outcome
 from penstock.wire.schema import StoredMessage
@@ -30,33 +26,23 @@ from penstock.wire.stored.group import (
     ConsumerGroupMemberMetadataKey,
     ConsumerGroupMemberMetadataValue,
     ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
     ConsumerGroupPartitionMetadataKey,
     ConsumerGroupPartitionMetadataValue,
     ConsumerGroupRegularExpressionKey,
     ConsumerGroupRegularExpressionValue,
     ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupTargetAssignmentMemberValue,
     ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataValue,
 )
 
 PROTOCOL_TYPE = "consumer"
-FIRST_EPOCH = 1
 FIRST_COMMIT_VERSION_WITH_EPOCHS = 9
 
 
-class ConsumerGroup(Group):
+class ConsumerGroup(ModernGroup[Member]):
     KIND: ClassVar[str] = CONSUMER
 
     def __init__(self, group_id: str) -> None:
         super().__init__(group_id)
-        self.group_epoch = FIRST_EPOCH
-        self.metadata_hash = 0
-        self.assignment_epoch = FIRST_EPOCH
-        self.assignment_timestamp_ms = 0
-        self.members: dict[str, Member] = {}
-        self.target: dict[str, TargetPartitions] = {}
         self.has_partition_metadata = False
         """Whether the log still has the record in which older versions kept the topics' partitions."""
 
@@ -87,14 +73,6 @@ class ConsumerGroup(Group):
     def protocol_type(self) -> str:
         return PROTOCOL_TYPE
 
-    def member(self, member_id: str) -> Member:
-        member = self.members.get(member_id)
-        if member is None:
-            raise ApiError(
-                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}."
-            )
-        return member
-
     def static_member(self, instance_id: str | None) -> Member | None:
         member_id = self.static_members.get(instance_id) if instance_id is not None else None
         return None if member_id is None else self.members[member_id]
@@ -113,11 +91,6 @@ class ConsumerGroup(Group):
 
     def fold(self, key: StoredMessage, value: StoredMessage | None) -> None:
         _FOLDS[type(key)](self, key, value)
-
-    def _fold_epoch(self, key: ConsumerGroupMetadataKey, value: ConsumerGroupMetadataValue | None) -> None:
-        if value is not None:
-            self.group_epoch = value.epoch
-            self.metadata_hash = value.metadata_hash
 
     def _fold_partition_metadata(
         self, key: ConsumerGroupPartitionMetadataKey, value: ConsumerGroupPartitionMetadataValue | None
@@ -146,26 +119,6 @@ class ConsumerGroup(Group):
         elif old is not None:
             gone = CurrentAssignment(LEAVE_EPOCH, LEAVE_EPOCH)
             self._replace_member(old, old._replace(current=gone))
-
-    def _fold_target_epoch(
-        self,
-        key: ConsumerGroupTargetAssignmentMetadataKey,
-        value: ConsumerGroupTargetAssignmentMetadataValue | None,
-    ) -> None:
-        self.assignment_epoch = -1 if value is None else value.assignment_epoch
-        self.assignment_timestamp_ms = 0 if value is None else value.assignment_timestamp
-
-    def _fold_target(
-        self,
-        key: ConsumerGroupTargetAssignmentMemberKey,
-        value: ConsumerGroupTargetAssignmentMemberValue | None,
-    ) -> None:
-        if value is None:
-            self.target.pop(key.member_id, None)
-        else:
-            self.target[key.member_id] = {
-                topic.topic_id: frozenset(topic.partitions) for topic in value.topic_partitions
-            }
 
     def _fold_regex(
         self, key: ConsumerGroupRegularExpressionKey, value: ConsumerGroupRegularExpressionValue | None
@@ -330,11 +283,11 @@ def _add(counts: Counter[str], key: str, change: int) -> None:
 
 
 _FOLDS: dict[type[StoredMessage], Callable[[ConsumerGroup, Any, Any], None]] = {
-    ConsumerGroupMetadataKey: ConsumerGroup._fold_epoch,
+    ConsumerGroupMetadataKey: ConsumerGroup.fold_epoch,
     ConsumerGroupPartitionMetadataKey: ConsumerGroup._fold_partition_metadata,
     ConsumerGroupMemberMetadataKey: ConsumerGroup._fold_member,
-    ConsumerGroupTargetAssignmentMetadataKey: ConsumerGroup._fold_target_epoch,
-    ConsumerGroupTargetAssignmentMemberKey: ConsumerGroup._fold_target,
+    ConsumerGroupTargetAssignmentMetadataKey: ConsumerGroup.fold_target_epoch,
+    ConsumerGroupTargetAssignmentMemberKey: ConsumerGroup.fold_target,
     ConsumerGroupCurrentMemberAssignmentKey: ConsumerGroup._fold_current,
     ConsumerGroupRegularExpressionKey: ConsumerGroup._fold_regex,
 }

@@ -20,12 +20,8 @@ LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
 """The epoch of a static member that is away and expected back within its session timeout."""
 
-TargetPartitions = Mapping[bytes, frozenset[int]]
-"""Partitions by topic id."""
 PartitionEpochs = Mapping[bytes, Mapping[int, int]]
 """Partitions by topic id, each with the epoch in which its owner got it."""
-
-NOTHING: Mapping[bytes, frozenset[int]] = {}
 
 
 class MemberState(IntEnum):

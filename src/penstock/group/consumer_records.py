@@ -1,6 +1,7 @@
 """The records of consumer groups, as they are written."""
 
-from penstock.group.consumer_member import CurrentAssignment, Member, MemberMetadata, TargetPartitions
+from penstock.group.consumer_member import CurrentAssignment, Member, MemberMetadata
+from penstock.group.modern_group import Assignment
 from penstock.group.subscriptions import ResolvedRegex
 from penstock.machine import Outcome
 from penstock.wire.stored.group import (
@@ -30,7 +31,7 @@ def write_current(outcome: Outcome, group_id: str, member_id: str, current: Curr
     outcome.write(ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), current.encode())
 
 
-def write_target(outcome: Outcome, group_id: str, member_id: str, partitions: TargetPartitions) -> None:
+def write_target(outcome: Outcome, group_id: str, member_id: str, partitions: Assignment) -> None:
     topics = [
         TargetTopicPartitions(topic_id, sorted(partitions[topic_id])) for topic_id in sorted(partitions)
     ]
@@ -65,7 +66,7 @@ def write_member_removal(outcome: Outcome, group_id: str, member_id: str) -> Non
 
 
 def write_member_replacement(
-    outcome: Outcome, group_id: str, old_member_id: str, new: Member, target: TargetPartitions
+    outcome: Outcome, group_id: str, old_member_id: str, new: Member, target: Assignment
 ) -> None:
     """A static member is back under another id: it takes over what the old id had."""
     write_member_removal(outcome, group_id, old_member_id)

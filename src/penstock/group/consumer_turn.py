@@ -13,7 +13,7 @@ from collections import Counter
 from enum import Enum
 
 from penstock.group.consumer_group import ConsumerGroup
-from penstock.group.consumer_member import Member, MemberMetadata, MemberState, TargetPartitions
+from penstock.group.consumer_member import Member, MemberMetadata, MemberState
 from penstock.group.consumer_records import (
     write_current,
     write_group_epoch,
@@ -21,6 +21,7 @@ from penstock.group.consumer_records import (
     write_regex_removal,
 )
 from penstock.group.consumer_world import ConsumerWorld, rebalance_timer, regexes_timer
+from penstock.group.modern_group import Assignment
 from penstock.group.reconciliation import Aim, Owned, reconcile
 from penstock.group.subscriptions import subscribed_topic_ids
 from penstock.group.target_assignment import compute_target, target_of, write_changes
@@ -47,7 +48,7 @@ class Turn:
         self.group_epoch = group.group_epoch
         self.is_subscription_changed = False
         self.target_epoch = group.assignment_epoch
-        self.target: TargetPartitions = {}
+        self.target: Assignment = {}
 
     # 1: what the member says
 
@@ -144,9 +145,8 @@ class Turn:
         self.target_epoch, self.target = self.group_epoch, target[updated.member_id]
 
     def _may_assign(self) -> bool:
-        last_ms = self.group.assignment_timestamp_ms
         interval_ms = self.world.assignment_interval_ms(self.group.group_id)
-        return not last_ms or not interval_ms or self.now_ms >= last_ms + interval_ms
+        return self.group.may_assign(interval_ms, self.now_ms)
 
     def _choose_assignor(self, member: Member, updated: Member) -> str:
         votes = Counter(self.group.assignor_votes)

@@ -4,7 +4,6 @@ from penstock.controller.image import ClusterImage
 from penstock.group.classic import ClassicGroups
 from penstock.group.consumer_member import Member
 from penstock.group.groups import GroupContext
-from penstock.group.metadata_hash import TopicHashes
 from penstock.machine import Outcome, TimerKey
 from penstock.settings.broker import BrokerSettings
 
@@ -48,7 +47,7 @@ class ConsumerWorld:
     def __init__(self, context: GroupContext, classic: ClassicGroups) -> None:
         self.context = context
         self.classic = classic
-        self.topic_hashes = TopicHashes(context.image)
+        self.topic_hashes = context.topic_hashes
         self.topics_version = 0
         """Grows with each change of topics; higher after a restart than ever before it."""
         self.refreshing: dict[str, int] = {}

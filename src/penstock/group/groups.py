@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from penstock.controller.image import ClusterImage
 from penstock.errors import ApiError, ErrorCode
+from penstock.group.metadata_hash import TopicHashes
 from penstock.machine import Outcome
 from penstock.settings.broker import BrokerSettings
 from penstock.settings.group_config import GroupConfig, GroupConfigs
@@ -96,6 +97,7 @@ class GroupContext:
         self.new_id = new_id
         """A fresh unique id, for members that come without one."""
         self.groups: dict[str, Group] = {}
+        self.topic_hashes = TopicHashes(image)
         self._group_configs = GroupConfigs(image.group_configs, settings)
 
     @property

@@ -15,7 +15,7 @@ from penstock.group.classic_group import JOIN, SYNC, ClassicGroup, session_timer
 from penstock.group.classic_member import ClassicMember, JoinTerms
 from penstock.group.classic_rebalance import Step, answer_join, answer_sync, prepare_rebalance
 from penstock.group.consumer_group import PROTOCOL_TYPE, ConsumerGroup
-from penstock.group.consumer_member import CurrentAssignment, Member, MemberMetadata, TargetPartitions
+from penstock.group.consumer_member import CurrentAssignment, Member, MemberMetadata
 from penstock.group.consumer_protocol import (
     AssignedPartitions,
     decode_assignment,
@@ -34,6 +34,7 @@ from penstock.group.consumer_records import (
 )
 from penstock.group.consumer_world import ConsumerWorld
 from penstock.group.groups import Group
+from penstock.group.modern_group import Assignment
 from penstock.machine import Outcome
 from penstock.wire.messages.join_group import JoinGroupResponse
 from penstock.wire.messages.sync_group import SyncGroupResponse
@@ -99,7 +100,7 @@ def _upgraded(group: ClassicGroup, member: ClassicMember, world: ConsumerWorld) 
     terms = member.terms
     metadata = terms.protocols.get(group.protocol_name or "") or next(iter(terms.protocols.values()))
     subscription = decode_subscription(metadata)
-    assigned: TargetPartitions = {}
+    assigned: Assignment = {}
     if member.assignment:
         assignment = decode_assignment(member.assignment)
         if assignment.user_data:
@@ -234,7 +235,7 @@ def _make_classic(
     world: ConsumerWorld,
     group: ConsumerGroup,
     members: Sequence[Member],
-    targets: dict[str, TargetPartitions],
+    targets: dict[str, Assignment],
     outcome: Outcome,
     now_ms: int,
 ) -> ClassicGroup:
@@ -267,7 +268,7 @@ def _downgraded(member: Member) -> ClassicMember:
     )
 
 
-def encode_target(target: TargetPartitions, subscription: bytes, world: ConsumerWorld) -> bytes:
+def encode_target(target: Assignment, subscription: bytes, world: ConsumerWorld) -> bytes:
     """An assignment in the version that the member's subscription came in."""
     assignment = AssignedPartitions(name_partitions(target, world.image))
     return encode(assignment, version_of(subscription))

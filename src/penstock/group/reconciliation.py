@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.consumer_member import CurrentAssignment, MemberState, PartitionEpochs, TargetPartitions
+from penstock.group.consumer_member import CurrentAssignment, MemberState, PartitionEpochs
+from penstock.group.modern_group import Assignment
 from penstock.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 Owned = Sequence[TopicPartitions] | None
@@ -29,7 +30,7 @@ class Aim:
     def __init__(
         self,
         epoch: int,
-        partitions: TargetPartitions,
+        partitions: Assignment,
         subscribed_topics: AbstractSet[bytes],
         is_owned: Callable[[bytes, int], bool],
         owned: Owned,

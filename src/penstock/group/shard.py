@@ -57,6 +57,7 @@ class GroupShard:
         return self._timers[str(key[0])](key, now_ms)
 
     def on_topics_changed(self, names: frozenset[str], now_ms: int) -> Outcome:
+        self.context.topic_hashes.forget(names)
         outcome = Outcome()
         for part in self._parts:
             part.on_topics_changed(names, now_ms, outcome)

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.groups import SHARE, GroupContext
-from penstock.group.metadata_hash import TopicHashes
+from penstock.group.groups import SHARE
+from penstock.group.modern_group import NO_ASSIGNMENT, Assignment
 from penstock.group.parts import OnTimer, Replay
 from penstock.group.share_assignor import assign_partitions
 from penstock.group.share_effects import InitializeShareStates, states_to_initialize
-from penstock.group.share_group import FOLDS, NO_ASSIGNMENT, ShareGroup
-from penstock.group.share_members import STABLE, Assignment, ShareMember, to_topic_partitions
+from penstock.group.share_group import FOLDS, ShareGroup
+from penstock.group.share_members import STABLE, ShareMember, to_topic_partitions
 from penstock.group.share_offsets import ShareGroupOffsets, as_share_group
 from penstock.group.share_partitions import SharedTopics, SharePartitions
 from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
@@ -34,6 +34,7 @@ from penstock.wire.stored.share_group import (
     ShareGroupMetadataKey,
     ShareGroupMetadataValue,
     ShareGroupStatePartitionMetadataKey,
+    ShareGroupStatePartitionMetadataValue,
     ShareGroupTargetAssignmentMemberKey,
     ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataKey,
@@ -48,12 +49,11 @@ SESSION = "share-session"
 
 
 class ShareGroups(ShareGroupOffsets):
-    def __init__(self, context: GroupContext) -> None:
-        super().__init__(context)
-        self._hashes = TopicHashes(context.image)
-
     def replays(self) -> Mapping[type[StoredMessage], Replay]:
-        return dict.fromkeys(FOLDS, self._replay)
+        return {
+            **dict.fromkeys(FOLDS, self._replay),
+            ShareGroupStatePartitionMetadataKey: self._replay_partitions,
+        }
 
     def timers(self) -> Mapping[str, OnTimer]:
         return {SESSION: self._on_session_ended}
@@ -61,16 +61,30 @@ class ShareGroups(ShareGroupOffsets):
     def _replay(
         self, key: "ShareGroupMetadataKey", value: StoredMessage | None, context: RecordContext
     ) -> None:
-        """Any record of a share group; all keys have its id."""
-        group = self.context.groups.get(key.group_id)
-        if value is None and isinstance(key, ShareGroupMetadataKey):
-            if isinstance(group, ShareGroup):
-                del self.context.groups[key.group_id]
+        group = self._replayed_group(key.group_id, value)
+        if group is None:
             return
+        if value is None and isinstance(key, ShareGroupMetadataKey):
+            del self.context.groups[key.group_id]
+        else:
+            group.fold(key, value)
+
+    def _replay_partitions(
+        self,
+        key: ShareGroupStatePartitionMetadataKey,
+        value: ShareGroupStatePartitionMetadataValue | None,
+        context: RecordContext,
+    ) -> None:
+        group = self._replayed_group(key.group_id, value)
+        if group is not None:
+            group.fold_partitions(value, context.timestamp_ms)
+
+    def _replayed_group(self, group_id: str, value: StoredMessage | None) -> ShareGroup | None:
+        """The group that a record is about; a record with a value makes it."""
+        group = self.context.groups.get(group_id)
         if group is None and value is not None:
-            group = self.context.groups[key.group_id] = ShareGroup(key.group_id)
-        if isinstance(group, ShareGroup):
-            group.fold(key, value, context)
+            group = self.context.groups[group_id] = ShareGroup(group_id)
+        return group if isinstance(group, ShareGroup) else None
 
     # heartbeat
 
@@ -121,7 +135,7 @@ class ShareGroups(ShareGroupOffsets):
             has_changed = has_changed or _is_assignment_pending(group)
         group_epoch = group.group_epoch
         if has_changed or not group.is_settled:
-            metadata_hash = self._hashes.of_group(topics)
+            metadata_hash = self.context.topic_hashes.of_group(topics)
             has_changed = has_changed or metadata_hash != group.metadata_hash
             if has_changed:
                 group_epoch += 1
@@ -152,15 +166,13 @@ class ShareGroups(ShareGroupOffsets):
             raise ApiError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
         if request.member_id not in group.members and request.member_epoch == JOIN_EPOCH:
             return ShareMember(request.member_id)
-        member = group.find_member(request.member_id)
+        member = group.member(request.member_id)
         _check_epoch(member, request.member_epoch)
         return member
 
     def _may_assign(self, group: ShareGroup, now_ms: int) -> bool:
         interval_ms = self.context.group_config(group.group_id).share_assignment_interval_ms
-        if group.assignment_timestamp_ms == 0 or interval_ms == 0:
-            return True
-        return now_ms >= group.assignment_timestamp_ms + interval_ms
+        return group.may_assign(interval_ms, now_ms)
 
     def _assign(
         self, outcome: Outcome, group: ShareGroup, member: ShareMember, group_epoch: int, now_ms: int
@@ -213,7 +225,7 @@ class ShareGroups(ShareGroupOffsets):
 
     def _leave(self, request: heartbeat.ShareGroupHeartbeatRequest, ticket: Ticket) -> Outcome:
         group = self.find_group(request.group_id)
-        outcome = self._remove(group, group.find_member(request.member_id))
+        outcome = self._remove(group, group.member(request.member_id))
         outcome.reply(
             ticket,
             heartbeat.ShareGroupHeartbeatResponse(
@@ -228,7 +240,7 @@ class ShareGroups(ShareGroupOffsets):
         outcome.write(ShareGroupCurrentMemberAssignmentKey(*where))
         outcome.write(ShareGroupTargetAssignmentMemberKey(*where))
         outcome.write(ShareGroupMemberMetadataKey(*where))
-        metadata_hash = self._hashes.of_group(group.topics_after(member, None))
+        metadata_hash = self.context.topic_hashes.of_group(group.topics_after(member, None))
         outcome.write(
             ShareGroupMetadataKey(group.group_id),
             ShareGroupMetadataValue(group.group_epoch + 1, metadata_hash),
@@ -322,7 +334,6 @@ class ShareGroups(ShareGroupOffsets):
         self._forget_deleted_topics(outcome)
 
     def on_topics_changed(self, names: frozenset[str], now_ms: int, outcome: Outcome) -> None:
-        self._hashes.forget(names)
         for group in self.share_groups():
             if not names.isdisjoint(group.subscribed):
                 group.is_settled = False

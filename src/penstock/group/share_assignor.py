@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from penstock.group.share_members import Assignment
+from penstock.group.modern_group import Assignment
 
 
 class TopicPart(NamedTuple):

@@ -1,8 +1,7 @@
 """A share group (KIP-932) as its records tell it.
 
-Its epochs are those of a consumer group: the group epoch grows with each change that calls for another assignment, the
-assignment epoch says for which one the target assignment was computed, a member epoch which one the member has. But a
-member takes its new assignment at once: nobody has to give up a partition for another to get it.
+Its epochs are those of a consumer group, see `modern_group`. But a member takes its new assignment at once: nobody has
+to give up a partition for another to get it.
 """
 
 from collections import Counter
@@ -11,10 +10,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.group.groups import SHARE, CheckPartition, Group
-from penstock.group.share_members import Assignment, ShareMember, assignment_of
+from penstock.group.groups import SHARE, CheckPartition
+from penstock.group.modern_group import NO_ASSIGNMENT, ModernGroup, decode_assignment
+from penstock.group.share_members import ShareMember
 from penstock.group.share_partitions import SharePartitions
-from penstock.machine import Outcome, RecordContext
+from penstock.machine import Outcome
 from penstock.wire.schema import StoredMessage
 from penstock.wire.stored.share_group import (
     ShareGroupCurrentMemberAssignmentKey,
@@ -22,30 +22,18 @@ from penstock.wire.stored.share_group import (
     ShareGroupMemberMetadataKey,
     ShareGroupMemberMetadataValue,
     ShareGroupMetadataKey,
-    ShareGroupMetadataValue,
     ShareGroupStatePartitionMetadataKey,
     ShareGroupStatePartitionMetadataValue,
     ShareGroupTargetAssignmentMemberKey,
-    ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataKey,
-    ShareGroupTargetAssignmentMetadataValue,
 )
 
-FIRST_EPOCH = 1
-NO_ASSIGNMENT: Assignment = {}
 
-
-class ShareGroup(Group):
+class ShareGroup(ModernGroup[ShareMember]):
     KIND: ClassVar[str] = SHARE
 
     def __init__(self, group_id: str) -> None:
         super().__init__(group_id)
-        self.group_epoch = FIRST_EPOCH
-        self.metadata_hash = 0
-        self.assignment_epoch = FIRST_EPOCH
-        self.assignment_timestamp_ms = 0
-        self.members: dict[str, ShareMember] = {}
-        self.target: dict[str, Assignment] = {}
         self.partitions = SharePartitions()
         self.subscribed: Counter[str] = Counter()
         """Members by topic."""
@@ -61,13 +49,6 @@ class ShareGroup(Group):
     @property
     def protocol_type(self) -> str:
         return "share"
-
-    def find_member(self, member_id: str) -> ShareMember:
-        member = self.members.get(member_id)
-        if member is None:
-            message = f"Member {member_id} is not a member of group {self.group_id}."
-            raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID, message)
-        return member
 
     def topics_after(self, old: ShareMember | None, new: ShareMember | None) -> set[str]:
         """The topics that are wanted when a member changes so, joins or leaves."""
@@ -119,8 +100,15 @@ class ShareGroup(Group):
 
     # records
 
-    def fold(self, key: StoredMessage, value: StoredMessage | None, context: RecordContext) -> None:
-        FOLDS[type(key)](self, key, value, context)
+    def fold(self, key: StoredMessage, value: StoredMessage | None) -> None:
+        FOLDS[type(key)](self, key, value)
+        self.is_settled = False
+
+    def fold_partitions(self, value: ShareGroupStatePartitionMetadataValue | None, timestamp_ms: int) -> None:
+        """The one record whose time matters: it says when initialising began."""
+        self.partitions = (
+            SharePartitions() if value is None else SharePartitions.of_record(value, timestamp_ms)
+        )
         self.is_settled = False
 
     def _put_member(self, member: ShareMember) -> None:
@@ -138,7 +126,6 @@ class ShareGroup(Group):
         self,
         key: ShareGroupMemberMetadataKey,
         value: ShareGroupMemberMetadataValue | None,
-        context: RecordContext,
     ) -> None:
         if value is None:
             self._remove_member(key.member_id)
@@ -154,38 +141,10 @@ class ShareGroup(Group):
             )
         )
 
-    def _fold_group(
-        self, key: ShareGroupMetadataKey, value: ShareGroupMetadataValue | None, context: RecordContext
-    ) -> None:
-        if value is not None:
-            self.group_epoch = value.epoch
-            self.metadata_hash = value.metadata_hash
-
-    def _fold_target_metadata(
-        self,
-        key: ShareGroupTargetAssignmentMetadataKey,
-        value: ShareGroupTargetAssignmentMetadataValue | None,
-        context: RecordContext,
-    ) -> None:
-        self.assignment_epoch = -1 if value is None else value.assignment_epoch
-        self.assignment_timestamp_ms = 0 if value is None else value.assignment_timestamp
-
-    def _fold_target(
-        self,
-        key: ShareGroupTargetAssignmentMemberKey,
-        value: ShareGroupTargetAssignmentMemberValue | None,
-        context: RecordContext,
-    ) -> None:
-        if value is None:
-            self.target.pop(key.member_id, None)
-        else:
-            self.target[key.member_id] = assignment_of(value.topic_partitions)
-
     def _fold_current(
         self,
         key: ShareGroupCurrentMemberAssignmentKey,
         value: ShareGroupCurrentMemberAssignmentValue | None,
-        context: RecordContext,
     ) -> None:
         old = self.members.get(key.member_id)
         if value is not None:
@@ -194,29 +153,18 @@ class ShareGroup(Group):
                     old or ShareMember(key.member_id),
                     member_epoch=value.member_epoch,
                     previous_member_epoch=value.previous_member_epoch,
-                    assigned=assignment_of(value.assigned_partitions),
+                    assigned=decode_assignment(value.assigned_partitions),
                 )
             )
         elif old is not None:
             self._put_member(replace(old, member_epoch=-1, previous_member_epoch=-1, assigned=NO_ASSIGNMENT))
 
-    def _fold_partitions(
-        self,
-        key: ShareGroupStatePartitionMetadataKey,
-        value: ShareGroupStatePartitionMetadataValue | None,
-        context: RecordContext,
-    ) -> None:
-        self.partitions = (
-            SharePartitions() if value is None else SharePartitions.of_record(value, context.timestamp_ms)
-        )
 
-
-Fold = Callable[[ShareGroup, Any, Any, RecordContext], None]
+Fold = Callable[[ShareGroup, Any, Any], None]
 FOLDS: dict[type[StoredMessage], Fold] = {
     ShareGroupMemberMetadataKey: ShareGroup._fold_member,
-    ShareGroupMetadataKey: ShareGroup._fold_group,
-    ShareGroupTargetAssignmentMetadataKey: ShareGroup._fold_target_metadata,
-    ShareGroupTargetAssignmentMemberKey: ShareGroup._fold_target,
+    ShareGroupMetadataKey: ShareGroup.fold_epoch,
+    ShareGroupTargetAssignmentMetadataKey: ShareGroup.fold_target_epoch,
+    ShareGroupTargetAssignmentMemberKey: ShareGroup.fold_target,
     ShareGroupCurrentMemberAssignmentKey: ShareGroup._fold_current,
-    ShareGroupStatePartitionMetadataKey: ShareGroup._fold_partitions,
 }

@@ -1,12 +1,9 @@
 """The members of share groups."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from penstock.group.modern_group import Assignment
 from penstock.wire.stored.share_group import TargetTopicPartitions
-
-Assignment = Mapping[bytes, frozenset[int]]
-"""Partitions by topic id."""
 
 STABLE = 0
 """Share members have no other state: they need not give up anything before they get something new."""
@@ -22,10 +19,6 @@ class ShareMember:
     client_host: str = ""
     subscribed_topic_names: frozenset[str] = frozenset()
     assigned: Assignment = field(default_factory=dict)
-
-
-def assignment_of(topics: Iterable[TargetTopicPartitions]) -> Assignment:
-    return {topic.topic_id: frozenset(topic.partitions) for topic in topics}
 
 
 def to_topic_partitions(assignment: Assignment) -> list[TargetTopicPartitions]:

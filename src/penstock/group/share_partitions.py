@@ -10,8 +10,6 @@ from penstock.wire.stored.share_group import (
     TopicPartitionsInfo,
 )
 
-UNKNOWN_NAME = "<UNKNOWN>"
-
 
 class SharedTopic(NamedTuple):
     name: str

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from penstock.controller.image import ClusterImage
 from penstock.group.assignors import ASSIGNORS, MemberSpec
 from penstock.group.consumer_group import ConsumerGroup
-from penstock.group.consumer_member import NOTHING, Member, TargetPartitions
+from penstock.group.consumer_member import Member
 from penstock.group.consumer_records import write_target, write_target_epoch
+from penstock.group.modern_group import NO_ASSIGNMENT, Assignment
 from penstock.group.subscriptions import subscribed_topic_ids
 from penstock.machine import Outcome
 
 
 def compute_target(
     group: ConsumerGroup, members: Iterable[Member], assignor: str, image: ClusterImage
-) -> dict[str, TargetPartitions]:
+) -> dict[str, Assignment]:
     """The target of each of these members, with as little change to the present one as can be."""
     specs = sorted((_spec(group, member, image) for member in members), key=lambda spec: spec.member_id)
     topics = frozenset[bytes]().union(*(spec.topics for spec in specs))
@@ -31,17 +32,17 @@ def _spec(group: ConsumerGroup, member: Member, image: ClusterImage) -> MemberSp
     )
 
 
-def target_of(group: ConsumerGroup, member: Member) -> TargetPartitions:
+def target_of(group: ConsumerGroup, member: Member) -> Assignment:
     """The present target of a member; a static one that is back under another id has that of the old id."""
     found = group.target.get(member.member_id)
     if found is None and member.metadata.instance_id is not None:
         old_member_id = group.static_members.get(member.metadata.instance_id)
         found = None if old_member_id is None else group.target.get(old_member_id)
-    return NOTHING if found is None else found
+    return NO_ASSIGNMENT if found is None else found
 
 
 def write_changes(
-    outcome: Outcome, group: ConsumerGroup, epoch: int, target: dict[str, TargetPartitions], now_ms: int
+    outcome: Outcome, group: ConsumerGroup, epoch: int, target: dict[str, Assignment], now_ms: int
 ) -> None:
     for member_id, partitions in target.items():
         if group.target.get(member_id) != partitions:
