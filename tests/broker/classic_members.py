@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
-from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from penstock.wire.messages.heartbeat import HeartbeatRequest
 from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
@@ -19,22 +17,6 @@ from tests.support.wire_client import WireClient
 
 SESSION_TIMEOUT_MS = 30_000
 _numbers = itertools.count()
-
-
-def new_group(client: WireClient) -> str:
-    """The id of a group that nobody has used, when its coordinator is there."""
-    group_id = f"group-{os.getpid()}-{next(_numbers)}"
-    wait_for(lambda: _has_coordinator(client, group_id), what=f"the coordinator of {group_id}")
-    return group_id
-
-
-def _has_coordinator(client: WireClient, group_id: str) -> bool:
-    (found,) = client.send(FindCoordinatorRequest(key_type=0, coordinator_keys=[group_id])).coordinators
-    described = describe(client, group_id)
-    return found.error_code == 0 and ErrorCode(described.error_code) in (
-        ErrorCode.NONE,
-        ErrorCode.GROUP_ID_NOT_FOUND,
-    )
 
 
 def describe(client: WireClient, group_id: str, version: int | None = None) -> Any:

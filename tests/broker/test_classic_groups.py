@@ -19,7 +19,8 @@ from penstock.wire.messages.list_groups import ListGroupsRequest
 from penstock.wire.stored.group import RECORD_TYPES, GroupMetadataKey, GroupMetadataValue
 from penstock.wire.stored_records import decode_key, decode_value, encode_key, encode_value
 from tests.broker.asking import metadata, read_all
-from tests.broker.classic_members import Member, code_of, describe, join_all, new_group, settle
+from tests.broker.classic_members import Member, code_of, describe, join_all, settle
+from tests.broker.committing import new_group
 from tests.broker.conftest import Server
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient

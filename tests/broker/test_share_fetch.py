@@ -18,7 +18,7 @@ from penstock.wire.messages.delete_records import (
 )
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.broker.asking import batch_of, new_topic, produced, topic_id, unique_topic
-from tests.broker.classic_members import new_group
+from tests.broker.committing import new_group
 from tests.broker.conftest import Server, only_penstock
 from tests.broker.share_members import (
     ACCEPT,

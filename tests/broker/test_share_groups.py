@@ -22,7 +22,7 @@ from penstock.wire.messages.list_groups import ListGroupsRequest
 from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from penstock.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.broker.asking import batch_of, new_topic, produced, topic_id, unique_topic
-from tests.broker.classic_members import new_group
+from tests.broker.committing import new_group
 from tests.broker.conftest import Server
 from tests.broker.share_members import (
     ACCEPT,

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from tests.broker.asking import batch_of, log_start_offset, new_topic, produced, topic_id
-from tests.broker.classic_members import new_group
+from tests.broker.committing import new_group
 from tests.broker.platform import Platform
 from tests.broker.share_members import ACCEPT, RELEASE, Part, ShareMember, acquired, begin_at, code_of
 from tests.support.processes import wait_for

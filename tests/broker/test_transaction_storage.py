@@ -1,19 +1,17 @@
 """Transactions over disks that fail or are slow: what is decided stays decided, and is carried out when it can be."""
 
-import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from penstock.errors import ErrorCode, StorageError
-from penstock.log.fs import Bytes, RealFile, RealFileSystem
+from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from tests.broker.asking import new_topic
 from tests.broker.committing import new_group
 from tests.broker.conftest import only_penstock
+from tests.broker.faulty_disk import FaultyDisk
 from tests.broker.transacting import Transactor, committed_values, markers_in, until_settled
 from tests.support.wire_client import WireClient
 
@@ -23,48 +21,13 @@ STATE = "__transaction_state-0"
 OFFSETS = "__consumer_offsets-0"
 
 
-class Disk(RealFileSystem):
-    """A real one, on which some partitions' logs can't be written, or can't be read for a while."""
-
-    def __init__(self) -> None:
-        self.broken: set[str] = set()
-        self.slow: set[str] = set()
-        self.is_fast = threading.Event()
-
-    def open_file(self, path: str, *, create: bool = False) -> RealFile:
-        plain = super().open_file(path, create=create)
-        return WatchedFile(plain, self) if path.endswith(".log") else plain
-
-
-class WatchedFile(RealFile):
-    def __init__(self, plain: RealFile, disk: Disk) -> None:
-        super().__init__(plain.path, os.dup(plain.fileno()))
-        plain.close()
-        self.disk = disk
-
-    @property
-    def partition(self) -> str:
-        return Path(self.path).parent.name
-
-    def pread(self, size: int, position: int) -> bytes:
-        is_loading = threading.current_thread().name.startswith(("asyncio", "uvloop"))
-        if is_loading and self.partition in self.disk.slow:
-            assert self.disk.is_fast.wait(30)
-        return super().pread(size, position)
-
-    def pwrite(self, data: Bytes, position: int) -> None:
-        if self.partition in self.disk.broken:
-            raise StorageError(f"can't write {self.path}: Input/output error")
-        super().pwrite(data, position)
+@pytest.fixture
+def disk() -> FaultyDisk:
+    return FaultyDisk()
 
 
 @pytest.fixture
-def disk() -> Disk:
-    return Disk()
-
-
-@pytest.fixture
-def broker(disk: Disk, tmp_path: Path) -> Iterator[InProcessBroker]:
+def broker(disk: FaultyDisk, tmp_path: Path) -> Iterator[InProcessBroker]:
     with InProcessBroker(log_dirs=[tmp_path / "a", tmp_path / "b"], file_system=disk) as running:
         yield running
         disk.is_fast.set()
@@ -76,7 +39,7 @@ def away_from(broker: InProcessBroker, partition: str, topic: str) -> int:
     return next(index for index in (0, 1) if not (place / f"{topic}-{index}").is_dir())
 
 
-def test_a_partition_that_is_offline_gets_its_marker_later(broker: InProcessBroker, disk: Disk) -> None:
+def test_a_partition_that_is_offline_gets_its_marker_later(broker: InProcessBroker, disk: FaultyDisk) -> None:
     with WireClient(broker.bootstrap_servers) as client:
         topic = new_topic(client, "orders", partitions=2)
         alice = Transactor(client)
@@ -113,7 +76,7 @@ def test_a_partition_that_is_offline_gets_its_marker_later(broker: InProcessBrok
         assert committed_values(client, topic, lost) == [b"bread", b"wine"]
 
 
-def test_producers_while_the_coordinator_loads(broker: InProcessBroker, disk: Disk) -> None:
+def test_producers_while_the_coordinator_loads(broker: InProcessBroker, disk: FaultyDisk) -> None:
     with WireClient(broker.bootstrap_servers) as client:
         topic = new_topic(client, "orders", partitions=2)
         alice = Transactor(client)
@@ -136,7 +99,7 @@ def test_producers_while_the_coordinator_loads(broker: InProcessBroker, disk: Di
         assert committed_values(client, topic, 1) == [b"salt"]
 
 
-def test_markers_wait_for_the_group_coordinator_to_load(broker: InProcessBroker, disk: Disk) -> None:
+def test_markers_wait_for_the_group_coordinator_to_load(broker: InProcessBroker, disk: FaultyDisk) -> None:
     with WireClient(broker.bootstrap_servers) as client:
         topic = new_topic(client, "orders", partitions=2)
         group = new_group(client)

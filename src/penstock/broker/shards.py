@@ -51,6 +51,15 @@ WRITE_ERRORS = {
 }
 """What a client is told when the coordinator's own write fails."""
 
+COORDINATOR_IS_AWAY = frozenset(
+    {
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+"""With these a coordinator may be there, or elsewhere, when it is asked again."""
+
 
 class Shard(Generic[MachineT]):
     def __init__(self, shards: "Shards[MachineT]", partition: Partition) -> None:
@@ -267,11 +276,20 @@ class Shards(Generic[MachineT]):
             return refuse(error)
         return call if call.response is None else call.response
 
-    async def call(self, key: str, handle: Handle[MachineT]) -> Any:
-        """The machine's answer, for the broker itself; raises the ApiError that a client would be told."""
+    def begin_call(self, key: str, handle: Handle[MachineT]) -> "asyncio.Future[Any]":
+        """The machine's answer, for the broker itself, or the ApiError that a client would be told.
+
+        The machine is asked at once; if nothing has to be waited for, so is the future done.
+        """
         ticket = Await(self.broker.loop)
-        self.find(key).run(handle, ticket)
-        return await ticket.future
+        try:
+            self.find(key).run(handle, ticket)
+        except ApiError as error:
+            ticket.refuse(error)
+        return ticket.future
+
+    async def call(self, key: str, handle: Handle[MachineT]) -> Any:
+        return await self.begin_call(key, handle)
 
     # life
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.share_sessions import PartitionKey, SessionKey
 from penstock.errors import ApiError, ErrorCode
+from penstock.group.share import MAX_MEMBER_ID_LENGTH
 from penstock.share.acknowledgements import Acknowledgement, check_acknowledgements
 from penstock.wire.messages.share_acknowledge import ShareAcknowledgeRequest
 from penstock.wire.messages.share_fetch import ShareFetchRequest
@@ -13,7 +14,6 @@ from penstock.wire.messages.share_fetch import ShareFetchRequest
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
-MAX_MEMBER_ID_LENGTH = 36
 FIRST_VERSION_WITH_RENEWAL = 2
 
 Acknowledgements = dict[PartitionKey, Sequence[Acknowledgement]]

@@ -12,9 +12,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from penstock.broker.shards import Shard, Shards
-from penstock.broker.tickets import Await
-from penstock.errors import ApiError, ErrorCode
+from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
+from penstock.errors import ApiError
 from penstock.group.share_state import PruneLog, SharePartitionKey, ShareStateShard
 from penstock.machine import Outcome, Ticket
 
@@ -25,11 +24,6 @@ Ask = Callable[[ShareStateShard, Ticket, int], Outcome]
 _KEY = re.compile(r"(?P<group>.*):[A-Za-z0-9_-]{22}(?:==)?:[+-]?[0-9]{1,10}", re.DOTALL)
 FIRST_BACKOFF_MS = 50
 MAX_ATTEMPTS = 8
-RETRIABLE = {
-    ErrorCode.NOT_COORDINATOR,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-}
 
 
 def coordinator_key(key: SharePartitionKey) -> str:
@@ -56,25 +50,14 @@ class ShareStates:
         It is asked at once if it can be: what is asked later is asked after it.
         """
         try:
-            return self._ask(key, handle)
+            self._shards.find(coordinator_key(key))
         except ApiError:
             return self.begin(self._ask_again(key, handle))
+        return self.ask_here(key, handle)
 
     def ask_here(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
         """The answer of the coordinator on this broker, as another broker asks for it: without a second try."""
-        try:
-            return self._ask(key, handle)
-        except ApiError as error:
-            ticket = Await(self._broker.loop)
-            ticket.refuse(error)
-            return ticket.future
-
-    def _ask(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
-        """Raises the ApiError if the coordinator is not here, or not ready."""
-        shard = self._shards.find(coordinator_key(key))
-        ticket = Await(self._broker.loop)
-        shard.run(handle, ticket)
-        return ticket.future
+        return self._shards.begin_call(coordinator_key(key), handle)
 
     async def _ask_again(self, key: SharePartitionKey, handle: Ask) -> Any:
         for attempt in range(MAX_ATTEMPTS):
@@ -82,7 +65,7 @@ class ShareStates:
                 await self._shards.ensure_topic()
                 return await self._shards.call(coordinator_key(key), handle)
             except ApiError as error:
-                if error.code not in RETRIABLE or attempt + 1 == MAX_ATTEMPTS:
+                if error.code not in COORDINATOR_IS_AWAY or attempt + 1 == MAX_ATTEMPTS:
                     raise
             await asyncio.sleep(FIRST_BACKOFF_MS * 2**attempt / 1000)
         raise AssertionError("the last attempt returns or raises")

@@ -9,7 +9,7 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.internal_topics import CONSUMER_OFFSETS
-from penstock.broker.shards import Shard
+from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome, Producer
 from penstock.txn.effects import WriteMarkers
@@ -23,13 +23,6 @@ log = logging.getLogger("penstock.broker.transaction_markers")
 
 RETRY_MS = 100
 
-COORDINATOR_IS_AWAY = frozenset(
-    {
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.NOT_COORDINATOR,
-    }
-)
 OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED})
 """The partition has heard of a later epoch: this transaction is decided there."""
 

@@ -12,7 +12,6 @@ from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from penstock.broker.tickets import Await
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome, Producer, Ticket
 from penstock.txn.shard import TransactionShard
@@ -95,12 +94,7 @@ class Question:
             self._future = None
 
     def _ask(self) -> "asyncio.Future[list[TopicPartition] | None]":
-        ticket = Await(self._broker.loop)
-        try:
-            self._broker.coordinators.transactions.find(self._transactional_id).run(self._put, ticket)
-        except ApiError as error:
-            ticket.refuse(error)
-        return ticket.future
+        return self._broker.coordinators.transactions.begin_call(self._transactional_id, self._put)
 
     def _put(self, machine: TransactionShard, ticket: Ticket, now_ms: int) -> Outcome:
         if self._operation is Operation.ADD:

@@ -6,6 +6,7 @@ transaction's coordinator is asked, once per request; see `transaction_membershi
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.broker.shards import COORDINATOR_IS_AWAY
 from penstock.broker.transaction_membership import (
     Operation,
     Question,
@@ -24,14 +25,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
     from penstock.broker.partition import Partition
 
-RETRIABLE = frozenset(
-    {
-        ErrorCode.NETWORK_EXCEPTION,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.NOT_COORDINATOR,
-    }
-)
+RETRIABLE = COORDINATOR_IS_AWAY | {ErrorCode.NETWORK_EXCEPTION}
 """Not every producer takes these for an answer to Produce; NOT_ENOUGH_REPLICAS is repeated by all of them."""
 
 

@@ -18,49 +18,18 @@ from penstock.group.consumer_protocol import (
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.list_groups import ListGroupsRequest
 from tests.broker import classic_members
-from tests.broker.asking import unique_topic
 from tests.broker.classic_members import code_of
 from tests.broker.committing import commit
-from tests.broker.consumer_members import (
+from tests.broker.consumer_groups.consumer_members import (
     NewConsumer,
-    consumers_of,
     describe,
-    new_group,
     places,
-    running_server,
 )
 from tests.group.consumers import settle
 from tests.support.wire_client import WireClient
 
 VERSION = 1
 """Of the subscriptions: the first that says what a member owns."""
-
-
-@pytest.fixture(scope="module")
-def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_server(tmp_path_factory) as address:
-        yield address
-
-
-@pytest.fixture
-def client(bootstrap: str) -> Iterator[WireClient]:
-    with WireClient(bootstrap) as connected:
-        yield connected
-
-
-@pytest.fixture
-def group(client: WireClient) -> str:
-    return new_group(client)
-
-
-@pytest.fixture
-def topic(client: WireClient) -> str:
-    return unique_topic(client, 4)
-
-
-@pytest.fixture
-def consumer(client: WireClient, group: str, topic: str) -> NewConsumer:
-    return consumers_of(client, group, topic)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,13 +15,10 @@ from penstock.wire.messages.create_partitions import CreatePartitionsRequest, Cr
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.broker.asking import new_topic, topic_id, unique_topic
 from tests.broker.committing import commit, committed, fetch_group
-from tests.broker.consumer_members import (
+from tests.broker.consumer_groups.consumer_members import (
     NewConsumer,
-    consumers_of,
     describe,
-    new_group,
     places,
-    running_server,
 )
 from tests.group.consumers import settle
 from tests.support.cluster_fixture import PEER
@@ -30,33 +26,6 @@ from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_server(tmp_path_factory) as address:
-        yield address
-
-
-@pytest.fixture
-def client(bootstrap: str) -> Iterator[WireClient]:
-    with WireClient(bootstrap) as connected:
-        yield connected
-
-
-@pytest.fixture
-def group(client: WireClient) -> str:
-    return new_group(client)
-
-
-@pytest.fixture
-def topic(client: WireClient) -> str:
-    return unique_topic(client, 4)
-
-
-@pytest.fixture
-def consumer(client: WireClient, group: str, topic: str) -> NewConsumer:
-    return consumers_of(client, group, topic)
 
 
 def refusal(client: WireClient, version: int = 1, **fields: Any) -> tuple[ErrorCode, str | None]:
