@@ -1,0 +1,82 @@
+"""A network in the running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import struct
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+from penstock.client.cluster.network import Address, Disconnected
+from penstock.wire.records_field import Part
+
+T = TypeVar("T")
+
+_SIZE = struct.Struct(">i")
+
+
+class AsyncioChannel:
+    """Callers take turns: a frame goes out when the one before it is answered."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._turn = asyncio.Lock()
+
+    async def exchange(self, frame: list[Part], timeout_seconds: float) -> memoryview:
+        async with self._turn:
+            return await _in_time(self._exchange(frame), timeout_seconds)
+
+    async def _exchange(self, frame: list[Part]) -> memoryview:
+        await self._post(frame)
+        try:
+            (size,) = _SIZE.unpack(await self._reader.readexactly(4))
+            return memoryview(await self._reader.readexactly(size))
+        except asyncio.CancelledError:
+            self.close()  # an answer that nobody waits for would be taken for the next one
+            raise
+
+    async def post(self, frame: list[Part], timeout_seconds: float) -> None:
+        async with self._turn:
+            await _in_time(self._post(frame), timeout_seconds)
+
+    async def _post(self, frame: list[Part]) -> None:
+        self._writer.writelines(frame)  # type: ignore[arg-type]
+        await self._writer.drain()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class AsyncioNetwork:
+    async def connect(
+        self, address: Address, timeout_seconds: float, tls: ssl.SSLContext | None, tls_name: str | None
+    ) -> AsyncioChannel:
+        opening = asyncio.open_connection(*address, ssl=tls, server_hostname=tls_name)
+        return AsyncioChannel(*await _in_time(opening, timeout_seconds))
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def each(self, coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+        return [task.result() for task in tasks]
+
+    def now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+async def _in_time(coroutine: Coroutine[Any, Any, T], timeout_seconds: float) -> T:
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await coroutine
+    except TimeoutError as error:
+        raise Disconnected("no answer in time") from error
+    except ssl.SSLError as error:
+        raise Disconnected(f"TLS handshake failed: {error.reason or error}") from error
+    except OSError as error:
+        raise Disconnected(error.strerror or str(error)) from error
+    except asyncio.IncompleteReadError as error:
+        raise Disconnected("the broker closed the connection") from error
