@@ -1,0 +1,72 @@
+"""Each of Kafka's console tools beside ours: the same arguments give the same output and exit code.
+
+    def test_list(both: BothTools) -> None:
+        both("kafka-topics", "--bootstrap-server", both.bootstrap, "--list")
+
+runs Kafka's tool (in one JVM for all calls of a worker, some 50 ms each) and then ours, on the same Penstock server,
+asserts that standard output, standard error and exit code are the same, and returns ours (`.stdout`, `.stderr`,
+`.returncode`) for a look at what both said. What Kafka's clients log is not compared, nor are the stack traces that
+some of its tools print after their message: ours say the message only.
+
+A call that changes something is made twice, so it needs two names: `both(..., "--create", "--topic", "{name}",
+mutating=True)` puts `both.kafka_name` or `both.our_name` for `{name}` and compares with `{name}` put back. The two
+are equally long and stay the same through a test; `both.each(client.create_topic)` sets the stage for both.
+
+    stderr="first line" | "ignore"    compares less of standard error ("same" is the rule)
+    masks=[MILLISECONDS, ...]         masks.py; a test can make its own with `mask(pattern, replacement)`
+    sort_lines=True                   for output that has no order (sets, hash maps)
+    input="a\nb\n"                    standard input of both
+    timeout=20                        seconds for each; the JVM is replaced when its tool does not end
+
+`both_apache` is the same with an Apache Kafka server (KRaft), for what Penstock's server does not serve; it takes ten
+seconds to start, so only files that need it ask for it. `client` sets the stage on Penstock, `apache_client` there.
+A tool that calls System.exit or needs a signal (the verifiable ones) runs by apache_kafka.run_tool and run_our_tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.clients.conftest import COORDINATOR_SETTINGS
+from tests.clients.drivers.confluent import ConfluentClient
+from tests.clients.drivers.model import Client
+from tests.support.cluster_fixture import KafkaServer, running_apache, running_kafka
+from tests.tools.compare.both_tools import BothTools
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_kafka(tmp_path_factory.mktemp("kafka"), COORDINATOR_SETTINGS) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_apache(tmp_path_factory.mktemp("apache"), COORDINATOR_SETTINGS) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def client(kafka: KafkaServer) -> Iterator[Client]:
+    confluent = ConfluentClient(kafka.bootstrap)
+    yield confluent
+    confluent.close()
+
+
+@pytest.fixture(scope="session")
+def apache_client(apache: KafkaServer) -> Iterator[Client]:
+    confluent = ConfluentClient(apache.bootstrap)
+    yield confluent
+    confluent.close()
+
+
+@pytest.fixture
+def both(kafka: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
+    return BothTools(kafka, request.node.name)
+
+
+@pytest.fixture
+def both_apache(apache: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
+    return BothTools(apache, request.node.name)
