@@ -1,9 +1,9 @@
 """Kafka's own console tools, many calls in one JVM: some fifty milliseconds a call instead of one and a half seconds.
 
 The JVM runs `java/ToolServer.java`. It is started by the first call of a worker and ended when Python ends. A call
-that does not end in its time, or that leaves threads behind which cannot be stopped, costs that JVM; the next call
-starts another. A tool that ends its JVM by itself, or that must get a signal, runs in a JVM of its own:
-`apache_kafka.run_tool`.
+that does not end in its time, that leaves threads behind which cannot be stopped, or that ends by System.exit, costs
+that JVM; the next call starts another. A tool that must get a signal, or that has shutdown hooks which print (the
+verifiable producer and consumer), runs in a JVM of its own: `apache_kafka.run_tool`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import struct
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.support import apache_kafka, toolchains
 
 SOURCE = Path(__file__).parent / "java"
 TIMED_OUT = -1
+ENDED_THE_JVM = -2
 # What the server needs to say that a call has not ended in its time.
 GRACE_SECONDS = 20.0
 
@@ -69,7 +70,7 @@ class _AnswerReader:
             if not select.select([self._descriptor], [], [], max(self._deadline - time.monotonic(), 0))[0]:
                 raise ToolTimeoutError("the JVM of the tools does not answer")
             if not (part := os.read(self._descriptor, size - len(taken))):
-                raise EOFError("the JVM of the tools ended: a tool that calls System.exit needs its own JVM")
+                raise EOFError("the JVM of the tools has ended")
             taken += part
         return bytes(taken)
 
@@ -106,6 +107,8 @@ class ToolServer:
         except (ToolTimeoutError, EOFError) as error:
             self.close()
             raise type(error)(f"{main_class} {' '.join(arguments)}: {error}") from None
+        if done.returncode == ENDED_THE_JVM:
+            done = replace(done, returncode=self._jvm.wait(GRACE_SECONDS))
         if not reusable:
             self.close()
         if done.returncode == TIMED_OUT:

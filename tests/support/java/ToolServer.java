@@ -30,10 +30,12 @@ import org.slf4j.LoggerFactory;
  * earlier call left behind cannot write into a later one.
  *
  * <p>Exit.exit neither returns nor throws in a JVM of its own; here it blocks its thread until the shutdown hooks have
- * run and the answer has been taken, and then throws, so that the tool closes its clients unheard.
+ * run and the answer has been taken, and then throws, so that the tool closes its clients unheard. System.exit ends this
+ * JVM: the answer is then sent by a shutdown hook, and the exit code is that of the process.
  */
 public final class ToolServer {
     private static final int TIMED_OUT = -1;
+    private static final int ENDED_THE_JVM = -2;
     private static final long UNWIND_MS = 10_000;
 
     private static final InheritableThreadLocal<Call> CALL_OF_THREAD = new InheritableThreadLocal<>();
@@ -45,6 +47,7 @@ public final class ToolServer {
         DataInputStream calls = new DataInputStream(System.in);
         DataOutputStream answers = new DataOutputStream(System.out);
         replaceStandardStreams();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> answerAtTheEnd(answers)));
         Exit.setExitProcedure((code, message) -> exit(code));
         Exit.setHaltProcedure((code, message) -> exit(code));
         Exit.setShutdownHookAdder((name, hook) -> current().hooks.add(hook));
@@ -72,11 +75,24 @@ public final class ToolServer {
         long timeoutMs = calls.readLong();
 
         latest = call;
-        answers.writeInt(call.run(mainClass, arguments, timeoutMs));
-        for (ByteArrayOutputStream captured : List.of(call.out, call.err, call.log)) writeBytes(answers, captured);
-        boolean clean = call.unwind();
-        answers.writeBoolean(clean);
+        answer(answers, call.run(mainClass, arguments, timeoutMs), call);
+        answers.writeBoolean(call.unwind());
         answers.flush();
+    }
+
+    private static void answer(DataOutputStream answers, int code, Call call) throws IOException {
+        answers.writeInt(code);
+        for (ByteArrayOutputStream captured : List.of(call.out, call.err, call.log)) writeBytes(answers, captured);
+    }
+
+    private static void answerAtTheEnd(DataOutputStream answers) {
+        try {
+            answer(answers, ENDED_THE_JVM, latest);
+            answers.writeBoolean(false);
+            answers.flush();
+        } catch (IOException gone) {
+            Runtime.getRuntime().halt(1);
+        }
     }
 
     private static byte[] readBytes(DataInputStream source) throws IOException {

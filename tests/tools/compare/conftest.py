@@ -20,7 +20,7 @@ are equally long and stay the same through a test; `both.each(client.create_topi
 
 `both_apache` is the same with an Apache Kafka server (KRaft), for what Penstock's server does not serve; it takes ten
 seconds to start, so only files that need it ask for it. `client` sets the stage on Penstock, `apache_client` there.
-A tool that calls System.exit or needs a signal (the verifiable ones) runs by apache_kafka.run_tool and run_our_tool.
+A tool that needs a signal, or prints in a shutdown hook (the verifiable ones), runs by apache_kafka.run_tool instead.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.clients.drivers.model import Client
+from tests.support import apache_kafka
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import ToolTimeoutError, run_java_tool
 from tests.tools.compare.masks import STACK_TRACE, masked
@@ -45,6 +46,13 @@ def test_a_tool_that_does_not_end_costs_its_jvm_only(client: Client, kafka: Kafk
         run_java_tool(*endless, timeout=0.5)
     offsets = run_java_tool("kafka-get-offsets", "--bootstrap-server", kafka.bootstrap, "--topic", topic)
     assert offsets.stdout == f"{topic}:0:0\n"
+
+
+def test_a_tool_that_ends_its_jvm_is_heard() -> None:
+    done = run_java_tool("kafka-cluster", "no-such-command")
+    assert done.returncode == 1
+    assert "'no-such-command'" in done.stderr
+    assert run_java_tool("kafka-topics", "--version").stdout == f"{apache_kafka.VERSION}\n"
 
 
 def test_what_clients_log_is_apart_from_standard_error() -> None:
