@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.kafka_server_start import read_settings
+from penstock.cli.tools.kafka_server_start import read_settings
 
 
 def kafka_server_start(*words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "penstock.cli.kafka_server_start", *words]
+    command = [sys.executable, "-m", "penstock.cli.tools.kafka_server_start", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_overrides_win_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("num.partitions=3\nbroker.id : 7\nlog.dirs=/a,\\\n  /b\n")
-    settings = read_settings(file, ["num.partitions = 4"])
+    settings = read_settings(file, {"num.partitions": "4"})
     assert (settings.num_partitions, settings.broker_id, settings.data_dirs) == (4, 7, ("/a", "/b"))
 
 
 def test_unknown_names_are_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    read_settings(None, ["num.partition=4"])
+    read_settings(None, {"num.partition": "4"})
     assert caplog.messages == ["unknown setting num.partition is ignored; did you mean num.partitions?"]
 
 

@@ -84,7 +84,7 @@ def test_a_broker_in_the_background(
         f"zookeeper.connect=127.0.0.1:{2181 + int(offset)}\n"
     )
     monkeypatch.setenv("LOG_DIR", str(tmp_path))
-    command = [sys.executable, "-m", "penstock.cli.kafka_server_start", "-daemon", str(file)]
+    command = [sys.executable, "-m", "penstock.cli.tools.kafka_server_start", "-daemon", str(file)]
     subprocess.run(command, check=True, timeout=PATIENCE_S)
     eventually(lambda: broker_answers("127.0.0.1", port))
     holder = re.match(r"pid (\d+): ", describe_holder(port))

@@ -66,7 +66,7 @@ class ServerProcess:
         settings = {"dataDir": data_dir, "clientPort": port, **overrides}
         arguments = [f"--override={key}={value}" for key, value in settings.items()]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.zookeeper_server_start", *arguments],
+            [sys.executable, "-m", "penstock.cli.tools.zookeeper_server_start", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -17,7 +17,7 @@ ROUNDS = 5
 
 
 def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "penstock.cli.zookeeper_server_start", *arguments]
+    command = [sys.executable, "-m", "penstock.cli.tools.zookeeper_server_start", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
 
 

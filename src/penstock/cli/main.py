@@ -18,6 +18,7 @@ COMMANDS = {
     "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.up"),
     "status": Command("show which services run, and whether they answer", "penstock.cli.status"),
     "down": Command("stop a platform that runs in another shell or in the background", "penstock.cli.down"),
+    "init": Command("write config/*.properties for the server and client commands", "penstock.cli.init"),
     "version": Command("show the version", "penstock.cli.version"),
 }
 

@@ -23,8 +23,8 @@ class ServiceKind:
 KINDS = {
     kind.name: kind
     for kind in (
-        ServiceKind("zookeeper", 2181, "penstock.cli.zookeeper_server_start"),
-        ServiceKind("broker", 9092, "penstock.cli.kafka_server_start"),
+        ServiceKind("zookeeper", 2181, "penstock.cli.tools.zookeeper_server_start"),
+        ServiceKind("broker", 9092, "penstock.cli.tools.kafka_server_start"),
         ServiceKind("registry", 8081),
         ServiceKind("rest", 8082),
         ServiceKind("connect", 8083),

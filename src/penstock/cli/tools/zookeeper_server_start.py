@@ -1,15 +1,16 @@
-"""`zookeeper-server-start [zookeeper.properties] [--override key=value ...]`: the embedded ZooKeeper by itself."""
+"""`zookeeper-server-start [-daemon] [zookeeper.properties] [--override name=value ...]`: the embedded ZooKeeper."""
 
-import argparse
 import asyncio
 import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import uvloop
 
+from penstock.cli.tools.server_start import go_into_background, parse_start_arguments
 from penstock.errors import ConfigError, PenstockError
 from penstock.settings.properties import read_properties
 from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties
@@ -17,35 +18,17 @@ from penstock.zookeeper.server import ZooKeeperServer
 
 # What Kafka's own zookeeper.properties says.
 SHIPPED_PROPERTIES = {"dataDir": "/tmp/zookeeper", "clientPort": "2181", "maxClientCnxns": "0"}
+TOOL = "zookeeper-server-start"
+OUTPUT = "zookeeper.out"
 
 
-def _arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("zookeeper-server-start", description="Start the embedded ZooKeeper.")
-    parser.add_argument("properties", nargs="?", type=Path, help="a file of settings, zookeeper.properties")
-    parser.add_argument(
-        "--override",
-        action="append",
-        default=[],
-        metavar="key=value",
-        help="a setting that wins over the file",
-    )
-    return parser.parse_args(arguments)
-
-
-def _overrides(texts: list[str]) -> dict[str, str]:
-    for text in texts:
-        if "=" not in text:
-            raise ConfigError(f"--override: got {text!r}; takes key=value")
-    return {key.strip(): value.strip() for key, _, value in (text.partition("=") for text in texts)}
-
-
-def read_config(file: Path | None, overrides: list[str]) -> ZooKeeperConfig:
+def read_config(file: Path | None, overrides: Mapping[str, str]) -> ZooKeeperConfig:
     """The settings of a file, or those that Kafka ships if there is none, with the overrides on top."""
     properties = dict(SHIPPED_PROPERTIES)
     if file is not None:
         properties = read_properties(file)
         properties.setdefault("dataDir", SHIPPED_PROPERTIES["dataDir"])
-    return config_from_properties({**properties, **_overrides(overrides)})
+    return config_from_properties({**properties, **overrides})
 
 
 def _reason(error: OSError) -> str:
@@ -71,13 +54,15 @@ async def run_server(config: ZooKeeperConfig) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parsed = _arguments(arguments)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
     try:
-        config = read_config(parsed.properties, parsed.override)
+        given = parse_start_arguments(TOOL, "zookeeper.properties", OUTPUT, arguments)
+        config = read_config(given.properties, given.overrides)
+        if given.daemon:
+            go_into_background(OUTPUT)
         return uvloop.run(run_server(config))
     except (PenstockError, OSError) as error:
-        print(f"zookeeper-server-start: {error}", file=sys.stderr)
+        print(f"{TOOL}: {error}", file=sys.stderr, flush=True)
         return 1
 
 
