@@ -42,8 +42,10 @@ def blocking_cluster(config: ClusterConfig) -> Iterator[Cluster]:
 async def asyncio_cluster(config: ClusterConfig) -> AsyncIterator[Cluster]:
     from penstock.client.cluster.aio import AsyncioNetwork
 
-    cluster = Cluster(config, AsyncioNetwork())
+    network = AsyncioNetwork()
+    cluster = Cluster(config, network)
     try:
         yield cluster
     finally:
         cluster.close()
+        await network.wait_closed()

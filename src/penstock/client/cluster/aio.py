@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import struct
 from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from penstock.client.cluster.network import Address, Disconnected
+from penstock.client.cluster.network import Address, Disconnected, size_of_answer
 from penstock.wire.records_field import Part
 
 T = TypeVar("T")
 
-_SIZE = struct.Struct(">i")
+GOODBYE_SECONDS = 1.0
 
 
 class AsyncioChannel:
@@ -31,7 +31,7 @@ class AsyncioChannel:
     async def _exchange(self, frame: list[Part]) -> memoryview:
         await self._post(frame)
         try:
-            (size,) = _SIZE.unpack(await self._reader.readexactly(4))
+            size = size_of_answer(await self._reader.readexactly(4))
             return memoryview(await self._reader.readexactly(size))
         except asyncio.CancelledError:
             self.close()  # an answer that nobody waits for would be taken for the next one
@@ -50,11 +50,26 @@ class AsyncioChannel:
 
 
 class AsyncioNetwork:
+    def __init__(self) -> None:
+        self._writers: set[asyncio.StreamWriter] = set()
+
     async def connect(
         self, address: Address, timeout_seconds: float, tls: ssl.SSLContext | None, tls_name: str | None
     ) -> AsyncioChannel:
         opening = asyncio.open_connection(*address, ssl=tls, server_hostname=tls_name)
-        return AsyncioChannel(*await _in_time(opening, timeout_seconds))
+        reader, writer = await _in_time(opening, timeout_seconds)
+        self._writers = {other for other in self._writers if not other.is_closing()} | {writer}
+        return AsyncioChannel(reader, writer)
+
+    async def wait_closed(self) -> None:
+        """Until the connections that were closed are really gone; TLS says goodbye first."""
+        for writer in self._writers:
+            writer.close()
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(GOODBYE_SECONDS):
+                    await writer.wait_closed()
+        self._writers.clear()
+        await asyncio.sleep(0)  # a handshake that failed leaves its transport to the loop
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

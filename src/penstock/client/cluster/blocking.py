@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import socket
-import struct
 import time
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from penstock.client.cluster.network import Address, Disconnected
+from penstock.client.cluster.network import Address, Disconnected, size_of_answer
 from penstock.wire.records_field import Part
 
 if TYPE_CHECKING:
     import ssl
 
 T = TypeVar("T")
-
-_SIZE = struct.Struct(">i")
 
 
 def now(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -37,8 +34,7 @@ class BlockingChannel:
     async def exchange(self, frame: list[Part], timeout_seconds: float) -> memoryview:
         await self.post(frame, timeout_seconds)
         try:
-            (size,) = _SIZE.unpack(self._receive(4))
-            return self._receive(size)
+            return self._receive(size_of_answer(self._receive(4)))
         except OSError as error:
             raise Disconnected(_said(error)) from error
 

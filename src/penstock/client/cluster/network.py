@@ -6,6 +6,7 @@ return and never suspend; those of `AsyncioNetwork` suspend in the running event
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -27,6 +28,19 @@ class Address(NamedTuple):
 
 class Disconnected(Exception):
     """The connection could not be made, broke off, or did not answer in time."""
+
+
+_SIZE = struct.Struct(">i")
+MAX_ANSWER_BYTES = 256 * 1024 * 1024
+"""Above what brokers answer; a first word that is larger comes from somebody who speaks another protocol."""
+
+
+def size_of_answer(prefix: bytes | memoryview) -> int:
+    """The size that stands in front of a frame."""
+    size: int = _SIZE.unpack(prefix)[0]
+    if not 0 <= size <= MAX_ANSWER_BYTES:
+        raise Disconnected(f"no Kafka broker answers with a frame of {size} bytes; is this a TLS listener?")
+    return size
 
 
 class Channel(Protocol):
