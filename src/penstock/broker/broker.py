@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
 from penstock.broker.cluster import Cluster
@@ -38,7 +38,11 @@ NO_PARTITIONS: frozenset[int] = frozenset()
 
 class Broker:
     def __init__(
-        self, settings: BrokerSettings, clock: Clock | None = None, fs: FileSystem | None = None
+        self,
+        settings: BrokerSettings,
+        clock: Clock | None = None,
+        fs: FileSystem | None = None,
+        router: "Callable[[Broker, asyncio.AbstractEventLoop], Router]" = Router,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.clock = clock or SystemClock()
@@ -46,7 +50,7 @@ class Broker:
         self.static_settings = settings
         self.partitions = Partitions()
         self.wakeups = Wakeups(self.loop)
-        self.router = Router(self, self.loop)
+        self.router = router(self, self.loop)
         self.listeners = Listeners(self.router)
         self.fetch_sessions = FetchSessionCache(
             settings.max_incremental_fetch_session_cache_slots,

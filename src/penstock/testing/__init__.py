@@ -1,6 +1,39 @@
-"""The shipped test kit: a broker inside the test's own process, a clock to move, a file system that fails when told."""
+"""The shipped test kit: a broker inside the test's own process, request interception, a clock to move, a file system
+that fails when told, and the pytest plugin that hands them out.
 
-from penstock.testing.in_process import TEST_SETTINGS, AsyncInProcessBroker, InProcessBroker
-from penstock.testing.manual_clock import ManualClock
+What is named here is imported when it is asked for: pytest loads the plugin, and with it this package, at every start.
+"""
 
-__all__ = ["TEST_SETTINGS", "AsyncInProcessBroker", "InProcessBroker", "ManualClock"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.testing.in_process import TEST_SETTINGS, AsyncInProcessBroker, InProcessBroker
+    from penstock.testing.interception import Interceptor, Rule, SeenRequest
+    from penstock.testing.manual_clock import ManualClock
+
+__all__ = [
+    "TEST_SETTINGS",
+    "AsyncInProcessBroker",
+    "InProcessBroker",
+    "Interceptor",
+    "ManualClock",
+    "Rule",
+    "SeenRequest",
+]
+
+_MODULE_OF = {
+    "TEST_SETTINGS": "in_process",
+    "AsyncInProcessBroker": "in_process",
+    "InProcessBroker": "in_process",
+    "Interceptor": "interception",
+    "ManualClock": "manual_clock",
+    "Rule": "interception",
+    "SeenRequest": "interception",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

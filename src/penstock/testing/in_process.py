@@ -15,6 +15,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -22,9 +23,12 @@ from typing import Any, Self, TypeVar
 import uvloop
 
 from penstock.broker.broker import Broker
+from penstock.broker.topics import DEFAULT
 from penstock.clock import Clock
 from penstock.log.fs import FileSystem
 from penstock.settings.broker import BrokerSettings
+from penstock.testing.interception import Interceptor
+from penstock.testing.interception.router import InterceptedRouter
 from penstock.zookeeper.config import ZooKeeperConfig
 from penstock.zookeeper.server import ZooKeeperServer
 
@@ -65,6 +69,7 @@ class AsyncInProcessBroker:
         self.overrides = dict(overrides or {})
         self.clock = clock
         self.file_system = file_system
+        self.interceptor = Interceptor()
         self.host, self.port = HOST, 0
         self._given_log_dirs = log_dirs
         self._temporary: Path | None = None
@@ -88,6 +93,10 @@ class AsyncInProcessBroker:
         """The running broker itself; only its own loop's thread may touch it."""
         assert self._broker is not None, "not started"
         return self._broker
+
+    @property
+    def is_running(self) -> bool:
+        return self._broker is not None
 
     @property
     def log_dirs(self) -> tuple[Path, ...]:
@@ -129,10 +138,21 @@ class AsyncInProcessBroker:
             raise
 
     async def start_broker(self) -> None:
-        broker = Broker(self.settings(), self.clock, self.file_system)
+        router = partial(InterceptedRouter, self.interceptor)
+        broker = Broker(self.settings(), self.clock, self.file_system, router)
         await broker.start()
         self._broker = broker
         self.host, self.port = next(iter(broker.addresses.values()))
+
+    async def create_topic(
+        self, name: str, partitions: int = DEFAULT, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Makes a topic without a client; `num.partitions` of the broker if no number is given."""
+        topics, chosen = self.broker.topics, dict(configs or {})
+        await topics.create(name, topics.plan(name, partitions, DEFAULT, {}, chosen), chosen)
+
+    async def delete_topic(self, name: str) -> None:
+        await self.broker.topics.delete(name)
 
     async def stop_broker(self) -> None:
         """Stops the broker cleanly; its log and its ZooKeeper stay for `start_broker`."""
@@ -199,8 +219,17 @@ class InProcessBroker:
         return self._inner.zookeeper_connect
 
     @property
+    def is_running(self) -> bool:
+        return self._inner.is_running
+
+    @property
     def log_dirs(self) -> tuple[Path, ...]:
         return self._inner.log_dirs
+
+    @property
+    def interceptor(self) -> Interceptor:
+        """Rules for the requests that come to the broker; they outlive a restart."""
+        return self._inner.interceptor
 
     @property
     def broker(self) -> Broker:
@@ -222,6 +251,15 @@ class InProcessBroker:
 
     def start_broker(self) -> None:
         self.run(self._inner.start_broker())
+
+    def create_topic(
+        self, name: str, partitions: int = DEFAULT, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Makes a topic without a client; `num.partitions` of the broker if no number is given."""
+        self.run(self._inner.create_topic(name, partitions, configs))
+
+    def delete_topic(self, name: str) -> None:
+        self.run(self._inner.delete_topic(name))
 
     def stop_broker(self) -> None:
         """Stops the broker cleanly; its log and its ZooKeeper stay for `start_broker`."""

@@ -1,0 +1,159 @@
+"""Fixtures for tests that need a Kafka broker; pytest finds them when Penstock is installed.
+
+Nothing of Penstock is imported before a fixture is asked for: those who do not use them should not notice that
+the plugin is there.
+"""
+
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from penstock.testing import InProcessBroker, Interceptor
+
+INI_NAME = "penstock_settings"
+SETTINGS_MARKER = "penstock_settings"
+TOPIC_MARKER = "penstock_topic"
+MAX_READABLE_NAME = 180
+"""Of the 249 characters that a topic's name may have."""
+_MARKERS = (
+    f"{SETTINGS_MARKER}(settings): the test gets a broker with these settings: "
+    '@pytest.mark.penstock_settings({"message.max.bytes": 1000})',
+    f"{TOPIC_MARKER}(partitions, configs): what `penstock_topic` is made with: "
+    '@pytest.mark.penstock_topic(partitions=3, configs={"cleanup.policy": "compact"})',
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        INI_NAME,
+        "settings of the broker that the Penstock fixtures start, one name=value a line, as in server.properties",
+        type="linelist",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with settings of its own has the session's broker started anew with these, once for all such tests."""
+    marker = metafunc.definition.get_closest_marker(SETTINGS_MARKER)
+    if marker is None or "penstock_broker" not in metafunc.fixturenames:
+        return
+    settings = _as_text(*marker.args, **marker.kwargs)
+    label = ",".join(f"{name}={value}" for name, value in settings.items())
+    metafunc.parametrize("penstock_broker", [settings], indirect=True, ids=[label], scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """A broker that a test has stopped is there again for the next one."""
+    broker = getattr(item, "funcargs", {}).get("penstock_broker")
+    if broker is not None and not broker.is_running:
+        broker.start_broker()
+
+
+def _as_text(settings: Mapping[str, object]) -> dict[str, str]:
+    return {name: _config_text(value) for name, value in settings.items()}
+
+
+def _config_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# fixtures
+
+
+@pytest.fixture(scope="session")
+def penstock_settings(pytestconfig: pytest.Config) -> dict[str, str]:
+    """The settings that the broker is started with, on top of those that suit tests.
+
+    They come from `penstock_settings` in pytest's configuration file. Override this fixture in the conftest.py at
+    the root of the tests to compute them; mark a test with `penstock_settings` to give it a broker of its own kind.
+    """
+    lines = pytestconfig.getini(INI_NAME)
+    for line in lines:
+        if "=" not in line:
+            raise pytest.UsageError(f"{INI_NAME}: got {line!r}; takes name=value, as in num.partitions=3")
+    return {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+
+
+@pytest.fixture(scope="session")
+def penstock_broker(
+    request: pytest.FixtureRequest, penstock_settings: dict[str, str]
+) -> Iterator["InProcessBroker"]:
+    """A real Kafka broker on a free port, started once per session: `penstock_broker.bootstrap_servers`.
+
+    Under xdist each worker has its own. It creates topics on demand, like Kafka; `penstock_topic` is a topic of one's
+    own. `create_topic`, `delete_topic`, `stop_broker`, `start_broker` and `restart` do what they say.
+    """
+    from penstock.testing import InProcessBroker
+
+    with InProcessBroker(_as_text({**penstock_settings, **getattr(request, "param", {})})) as broker:
+        yield broker
+
+
+@pytest.fixture
+def penstock_bootstrap_servers(penstock_broker: "InProcessBroker") -> str:
+    """The broker's address, as clients take it: `host:port`."""
+    return penstock_broker.bootstrap_servers
+
+
+@pytest.fixture
+def penstock_topic(request: pytest.FixtureRequest, penstock_broker: "InProcessBroker") -> Iterator[str]:
+    """The name of a new topic, made for this test and deleted after it.
+
+    It has one partition. `@pytest.mark.penstock_topic(partitions=3, configs={"cleanup.policy": "compact"})` says
+    otherwise.
+    """
+    name = _topic_name(request.node.name)
+    partitions, configs = _topic_options(request.node)
+    penstock_broker.create_topic(name, partitions, configs)
+    yield name
+    _delete_topic(penstock_broker, name)
+
+
+@pytest.fixture
+def penstock_intercept(penstock_broker: "InProcessBroker") -> Iterator["Interceptor"]:
+    """Delays requests, drops them, answers them with an error, and lists those that came.
+
+        penstock_intercept.answer("Produce", error="NOT_LEADER_OR_FOLLOWER", times=2)
+        penstock_intercept.delay("Fetch", seconds=0.5, topic="orders")
+        penstock_intercept.drop("Metadata", client_id="billing", nth=3)
+        penstock_intercept.seen("OffsetCommit")[-1].message.group_id
+
+    Rules end with the test.
+    """
+    with penstock_broker.interceptor.recording() as interceptor:
+        yield interceptor
+
+
+def _topic_name(test: str) -> str:
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", test).strip("-")[:MAX_READABLE_NAME]
+    return f"{readable}-{uuid.uuid4().hex[:6]}"
+
+
+def _topic_options(node: Any) -> tuple[int, dict[str, str]]:
+    """What the markers say, the nearest one first."""
+    options: dict[str, Any] = {}
+    for marker in node.iter_markers(TOPIC_MARKER):
+        unknown = set(marker.kwargs) - {"partitions", "configs"}
+        if marker.args or unknown:
+            got = ", ".join([*map(repr, marker.args), *sorted(unknown)])
+            raise pytest.UsageError(f"{TOPIC_MARKER}: got {got}; takes partitions=... and configs=...")
+        options = {**marker.kwargs, **options}
+    return options.get("partitions", 1), _as_text(options.get("configs", {}))
+
+
+def _delete_topic(broker: "InProcessBroker", name: str) -> None:
+    from penstock.errors import ApiError
+
+    try:
+        broker.delete_topic(name)
+    except ApiError:
+        pass  # the test has deleted it, or has the broker forbid it
