@@ -12,10 +12,10 @@ from typing import Literal, TypeVar
 
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import ToolRun, run_java_tool
-from tests.tools.compare.masks import STACK_TRACE, Mask, masked
+from tests.tools.compare.masks import OUR_WARNING, STACK_TRACE, Mask, masked
 
 T = TypeVar("T")
-StderrRule = Literal["same", "first line", "ignore"]
+StderrRule = Literal["same", "first line", "first words", "ignore"]
 TIMEOUT_SECONDS = 60.0
 PLACEHOLDER = "{name}"
 # The width of a terminal is not theirs to find out.
@@ -45,6 +45,7 @@ def _first_line(text: str) -> str:
 STDERR_RULES: dict[StderrRule, Callable[[str], str]] = {
     "same": lambda text: text,
     "first line": _first_line,
+    "first words": lambda text: _first_line(text).partition(":")[0],
     "ignore": lambda text: "",
 }
 
@@ -83,7 +84,9 @@ class BothTools:
             words = [argument.replace(PLACEHOLDER, name) for argument in arguments]
             done = run(tool, *words, input=input, timeout=timeout)
             out, err = (
-                masked(text.replace(name, PLACEHOLDER) if mutating else text, [STACK_TRACE, *masks])
+                masked(
+                    text.replace(name, PLACEHOLDER) if mutating else text, [STACK_TRACE, OUR_WARNING, *masks]
+                )
                 for text in (done.stdout, done.stderr)
             )
             if sort_lines:

@@ -5,14 +5,16 @@
 
 runs Kafka's tool (in one JVM for all calls of a worker, some 50 ms each) and then ours, on the same Penstock server,
 asserts that standard output, standard error and exit code are the same, and returns ours (`.stdout`, `.stderr`,
-`.returncode`) for a look at what both said. What Kafka's clients log is not compared, nor are the stack traces that
-some of its tools print after their message: ours say the message only.
+`.returncode`) for a look at what both said. What clients warn of in their log is not compared, nor are the stack traces
+that some of Kafka's tools print after their message: ours say the message only.
 
 A call that changes something is made twice, so it needs two names: `both(..., "--create", "--topic", "{name}",
 mutating=True)` puts `both.kafka_name` or `both.our_name` for `{name}` and compares with `{name}` put back. The two
 are equally long and stay the same through a test; `both.each(client.create_topic)` sets the stage for both.
 
-    stderr="first line" | "ignore"    compares less of standard error ("same" is the rule)
+    stderr="first line"               compares less of standard error than "same", which is the rule;
+           "first words"              the first line up to a colon, for errors that we say more of (an unreachable
+           "ignore"                   broker: with `hasty`, a command config that waits for half a second only)
     masks=[MILLISECONDS, ...]         masks.py; a test can make its own with `mask(pattern, replacement)`
     sort_lines=True                   for output that has no order (sets, hash maps)
     input="a\nb\n"                    standard input of both
@@ -26,6 +28,7 @@ A tool that needs a signal, or prints in a shutdown hook (the verifiable ones), 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +73,11 @@ def both(kafka: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
 @pytest.fixture
 def both_apache(apache: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
     return BothTools(apache, request.node.name)
+
+
+@pytest.fixture(scope="session")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file for `--command-config` with which a client soon gives up."""
+    file = tmp_path_factory.mktemp("hasty") / "client.properties"
+    file.write_text("default.api.timeout.ms=500\nrequest.timeout.ms=400\n")
+    return file

@@ -25,15 +25,22 @@ UUID = mask(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
 TOPIC_ID = mask(r"(?<=TopicId: )[A-Za-z0-9_-]{22}", "<topic id>")
 LOOPBACK_PORT = mask(r"(?<=127\.0\.0\.1[:/])\d+|(?<=localhost:)\d+", "<port>")
 DECIMALS = mask(r"\b\d+\.\d+\b", "<decimal>")
+# Ours say what was waited for, and why in vain.
+TIMEOUT = mask(r"(?<=org\.apache\.kafka\.common\.errors\.TimeoutException: ).*", "<what timed out>")
 # For tables in which something masked decides how wide a column is.
 COLUMN_WIDTHS = mask(r"[ \t]+", " ")
 
 # What Java prints of an exception that a tool shows with where it was thrown; ours say one line and no more.
 STACK_TRACE = mask(
     r'^(?:Exception in thread "[^"]*" )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?::.*)?\n'  # the exception, its message
-    r"(?:[^\t\n].*\n){0,5}?"  # more lines of the message
-    r"(?:\tat .*\n|\t\.\.\. \d+ more\n|Caused by: .*\n|\tSuppressed: .*\n)+",
+    r"(?:(?!(?:[a-z]\w*\.)+[A-Z])[^\t\n].*\n){0,5}?"  # more lines of the message
+    r"(?:\tat .*\n|\t\.\.\. \d+ more\n|Caused by: .*\n|\tSuppressed: .*\n)+\n?",
     "",
+)
+
+# What our clients warn of, on the standard error of a tool.
+OUR_WARNING = mask(
+    r"^\S+:\d+(?: \(bootstrap\.servers\)|, the address of node ).* cannot be reached: .*\n", ""
 )
 
 

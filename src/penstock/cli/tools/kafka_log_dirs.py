@@ -1,0 +1,132 @@
+"""kafka-log-dirs: how much each partition takes in the log directories of brokers, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from penstock.cli.java_order import in_hash_order
+from penstock.cli.options.command_line import (
+    check_required_args,
+    command_parser,
+    load_properties,
+    maybe_print_help_or_version,
+)
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
+from penstock.cli.tool import err, run
+from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.java_numbers import java_int
+from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
+from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+
+TOOL = "kafka-log-dirs"
+USAGE = "This tool helps to query log directory usage on the specified brokers."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run(TOOL, log_dirs, arguments)
+
+
+def log_dirs(words: list[str]) -> int:
+    try:
+        options = _parsed(words)
+        configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
+        configs = {"client.id": "log-dirs-tool"} | configs
+        configs["bootstrap.servers"] = options.value("bootstrap-server")
+        with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+            _describe(cluster, _listed(options.value("topic-list")), options.value("broker-list"))
+    except CommandFailure as error:
+        err(str(error))
+        return 1
+    return 0
+
+
+def _parser() -> OptionParser:
+    parser = command_parser()
+    parser.accepts(
+        "bootstrap-server",
+        "REQUIRED: the server(s) to use for bootstrapping",
+        argument="The server(s) to use for bootstrapping",
+    )
+    parser.accepts(
+        "command-config",
+        "Property file containing configs to be passed to Admin Client.",
+        argument="Admin client property file",
+    )
+    parser.accepts("describe", "Describe the specified log directories on the specified brokers.")
+    parser.accepts(
+        "topic-list",
+        'The list of topics to be queried in the form "topic1,topic2,topic3". All topics will be queried if no '
+        "topic list is specified",
+        argument="Topic list",
+        default="",
+    )
+    parser.accepts(
+        "broker-list",
+        'The list of brokers to be queried in the form "0,1,2". All brokers in the cluster will be queried if no '
+        "broker list is specified",
+        argument="Broker list",
+        default="",
+    )
+    return parser
+
+
+def _parsed(words: list[str]) -> OptionSet:
+    parser = _parser()
+    options = parser.parse(words)
+    maybe_print_help_or_version(parser, options, words, USAGE)
+    check_required_args(parser, options, "bootstrap-server", "describe")
+    return options
+
+
+def _listed(text: str) -> set[str]:
+    return {part for part in text.split(",") if part}
+
+
+def _describe(cluster: Cluster, topics: set[str], broker_list: str) -> None:
+    known = {node.id for node in now(cluster.describe()).nodes}
+    given = {java_int(part) for part in _listed(broker_list)}
+    if unknown := given - known:
+        raise CommandFailure(
+            f"ERROR: The given brokers do not exist from --broker-list: {_joined(unknown)}. "
+            f"Current existent brokers: {_joined(known)}"
+        )
+    brokers = in_hash_order(given or known)
+    print("Querying brokers for log directories information")
+    described = now(describe_log_dirs(cluster, brokers))
+    print(f"Received log directory information from brokers {_joined(brokers)}")
+    print(json.dumps(_as_json(described, topics), separators=(",", ":"), ensure_ascii=False))
+
+
+def _joined(node_ids: Iterable[int]) -> str:
+    return ",".join(map(str, in_hash_order(node_ids)))
+
+
+# --- as JSON, with the keys in the order in which Kafka's tool has them
+
+
+def _as_json(described: Mapping[int, LogDirs], topics: set[str]) -> dict[str, Any]:
+    brokers = [
+        {
+            "broker": broker,
+            "logDirs": [_log_dir(path, dirs[path], topics) for path in in_hash_order(dirs)],
+        }
+        for broker, dirs in described.items()
+    ]
+    return {"brokers": brokers, "version": 1}
+
+
+def _log_dir(path: str, description: LogDirDescription, topics: set[str]) -> dict[str, Any]:
+    wanted = [each for each in in_hash_order(description.replicas) if not topics or each.topic in topics]
+    partitions = [
+        {"partition": str(each), "size": size, "offsetLag": offset_lag, "isFuture": is_future}
+        for each in in_hash_order(wanted)
+        for size, offset_lag, is_future in [description.replicas[each]]
+    ]
+    error = None if description.error is None else description.error.java_name
+    return {"partitions": partitions, "error": error, "logDir": path}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
