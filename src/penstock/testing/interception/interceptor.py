@@ -1,8 +1,8 @@
 """What tests hold in their hands: rules for the requests that come to a broker, and a list of those that came.
 
-A request is taken by the first rule that fits it, in the order in which the rules were made; one that no rule fits goes
-its ordinary way. A rule is about whole requests: a produce request to two topics that is answered with an error says so
-for both.
+A request is taken by the first rule that wants it, in the order in which the rules were made; one that no rule wants
+goes its ordinary way. `nth` and `after` count all requests that a rule is about, whoever takes them. A rule is about
+whole requests: a produce request to two topics that is answered with an error says so for both.
 """
 
 import threading
@@ -200,7 +200,8 @@ class Interceptor:
     def take(self, request: SeenRequest) -> Rule | None:
         """The rule that takes a request."""
         with self.lock:
-            request.rule = next((rule for rule in self.rules if rule.takes(request)), None)
+            fitting = [rule for rule in self.rules if rule.fits(request)]
+            request.rule = next((rule for rule in fitting if rule.takes()), None)
             if self._recording:
                 self._seen.append(request)
             self.lock.notify_all()

@@ -45,7 +45,8 @@ class Rule:
         self._interceptor = interceptor
         self._text = text
         self._api, self._topic, self._client_id, self._where = api, topic, client_id, where
-        self._to_pass, self._times = after, times
+        self._after, self._times = after, times
+        self._fitting = 0
         self._probability, self._random = probability, random.Random(seed)
         self._removed = False
         self._held: set[asyncio.Future[None]] = set()
@@ -89,26 +90,25 @@ class Rule:
 
     # the broker's side
 
-    def takes(self, request: SeenRequest) -> bool:
-        if not self._fits(request):
-            return False
-        if self._to_pass > 0:
-            self._to_pass -= 1
-            return False
-        if self._times is not None and self.matched >= self._times:
-            return False
-        if self._probability < 1 and self._random.random() >= self._probability:
-            return False
-        self.matched += 1
-        return True
-
-    def _fits(self, request: SeenRequest) -> bool:
-        return (
+    def fits(self, request: SeenRequest) -> bool:
+        """Whether a request is of the kind that the rule is about; counts it if so."""
+        fits = (
             self._api in (None, request.api)
             and self._client_id in (None, request.client_id)
             and (self._topic is None or self._topic in request.topics)
             and (self._where is None or self._holds(self._where, request))
         )
+        self._fitting += fits
+        return fits
+
+    def takes(self) -> bool:
+        """Whether it takes the request that it was just found to fit."""
+        if self._fitting <= self._after or (self._times is not None and self.matched >= self._times):
+            return False
+        if self._probability < 1 and self._random.random() >= self._probability:
+            return False
+        self.matched += 1
+        return True
 
     def _holds(self, where: Callable[[SeenRequest], bool], request: SeenRequest) -> bool:
         try:

@@ -1,0 +1,20 @@
+"""The examples in the guide run as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.testing.test_pytest_plugin import run
+
+pytest_plugins = ["pytester"]
+
+GUIDE = Path(__file__).parents[2] / "docs/guide/testing.md"
+
+
+def test_the_guide_does_what_it_says(pytester: pytest.Pytester) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+    tests = [block for block in blocks if "def test_" in block]
+    assert len(tests) >= 3
+    pytester.makepyfile("import pytest\n" + "\n".join(tests))
+    run(pytester).assert_outcomes(passed=len(tests))
