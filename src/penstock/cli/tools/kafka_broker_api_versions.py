@@ -1,0 +1,121 @@
+"""kafka-broker-api-versions: which APIs each broker has, in which versions, and the one that clients use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.cli.options.command_line import (
+    check_required_args,
+    command_parser,
+    load_properties,
+    maybe_print_help_or_version,
+)
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
+from penstock.cli.tool import err, run
+from penstock.cli.tools.client_apis import CLIENT_APIS, Api
+from penstock.cli.tools.failures import CommandFailure, as_java_says
+from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
+from penstock.client.errors import AuthenticationError, KafkaError
+from penstock.wire.messages.api_versions import ApiVersion
+
+TOOL = "kafka-broker-api-versions"
+USAGE = "This tool helps to retrieve broker version information."
+REQUEST_TIMEOUT_MS = 5_000
+API_OF_KEY = {api.key: api for api in CLIENT_APIS}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run(TOOL, broker_api_versions, arguments)
+
+
+def broker_api_versions(words: list[str]) -> int:
+    try:
+        with blocking_cluster(_config(_parsed(words))) as cluster:
+            for node in _nodes(cluster):
+                print(f"{_shown(node)} -> {_versions(cluster, node)}")
+    except CommandFailure as error:
+        err(str(error))
+        return 1
+    return 0
+
+
+def _parser() -> OptionParser:
+    parser = command_parser()
+    parser.accepts(
+        "command-config",
+        "A property file containing configs to be passed to Admin Client.",
+        argument="command config property file",
+    )
+    parser.accepts(
+        "bootstrap-server",
+        "REQUIRED: The server to connect to.",
+        argument="server(s) to use for bootstrapping",
+    )
+    return parser
+
+
+def _parsed(words: list[str]) -> OptionSet:
+    parser = _parser()
+    options = parser.parse(words)
+    maybe_print_help_or_version(parser, options, words, USAGE)
+    check_required_args(parser, options, "bootstrap-server")
+    return options
+
+
+def _config(options: OptionSet) -> ClusterConfig:
+    """For one attempt: the tool says which brokers did not answer."""
+    configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
+    configs = {"request.timeout.ms": str(REQUEST_TIMEOUT_MS)} | configs
+    configs["bootstrap.servers"] = options.value("bootstrap-server")
+    return ClusterConfig.from_configs(configs)._replace(default_api_timeout_ms=0)
+
+
+def _nodes(cluster: Cluster) -> tuple[Node, ...]:
+    try:
+        return now(cluster.describe()).nodes
+    except AuthenticationError as error:
+        raise CommandFailure(error.message) from error
+    except KafkaError as error:
+        tried = (Node(-1 - index, *address) for index, address in enumerate(cluster.config.bootstrap))
+        listed = ", ".join(map(_shown, tried))
+        raise CommandFailure(f"Request METADATA failed on brokers [{listed}]") from error
+
+
+def _shown(node: Node) -> str:
+    return f"{node.host}:{node.port} (id: {node.id} rack: {node.rack or 'null'} isFenced: false)"
+
+
+def _versions(cluster: Cluster, node: Node) -> str:
+    try:
+        connection = now(cluster.connection_to(node.id))
+    except KafkaError as error:
+        return f"ERROR: {as_java_says(error)}"
+    except Disconnected as error:
+        return f"ERROR: {error}"
+    return f"(\n\t{_listed(connection.api_versions.api_keys)}\n)"
+
+
+def _listed(served: Iterable[ApiVersion]) -> str:
+    lines = {api.key: f"{api.name}({api.key}): UNSUPPORTED" for api in CLIENT_APIS if api.on_brokers}
+    lines |= {each.api_key: _served(each) for each in served}
+    return ",\n\t".join(lines[key] for key in sorted(lines))
+
+
+def _served(each: ApiVersion) -> str:
+    same = each.min_version == each.max_version
+    versions = str(each.min_version) if same else f"{each.min_version} to {each.max_version}"
+    if (api := API_OF_KEY.get(each.api_key)) is None:
+        return f"UNKNOWN({each.api_key}): {versions}"
+    return f"{api.name}({api.key}): {versions} [{_usable(api, each)}]"
+
+
+def _usable(api: Api, each: ApiVersion) -> str:
+    if api.latest_version < each.min_version:
+        return "unusable: node too new"
+    if each.max_version < api.oldest_version:
+        return "unusable: node too old"
+    return f"usable: {min(api.latest_version, each.max_version)}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
