@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from bench.group_members import MEMBERS, AsyncConnection, Group, Member, wait_for_coordinator
+from bench.group_members import MEMBERS, Group, Member, connect, wait_for_coordinator
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from penstock.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -48,12 +48,12 @@ async def settle(job: Job) -> Job:
 
 
 async def add_member(group: Group, job: Job, name: str) -> None:
-    member: Member = MEMBERS[job["protocol"]](group, await AsyncConnection.open(job["port"]), name)
+    member: Member = MEMBERS[job["protocol"]](group, await connect(job["port"]), name)
     member.start()
 
 
 async def topic_id(port: int, topic: str) -> bytes:
-    connection = await AsyncConnection.open(port)
+    connection = await connect(port)
     answer = await connection.ask(
         MetadataRequest(topics=[MetadataRequestTopic(name=topic)]), MetadataResponse
     )
@@ -66,14 +66,14 @@ async def commit(job: Job) -> Job:
     """Nanoseconds of each commit, one after the other, by a consumer that assigns itself."""
     group_id = f"bench-{uuid.uuid4()}"
     await wait_for_coordinator(job["port"], group_id)
-    connection = await AsyncConnection.open(job["port"])
+    connection = await connect(job["port"])
     nanoseconds = []
     for number in range(job["warm_up"] + job["commits"]):
         partition = OffsetCommitRequestPartition(0, number, -1, "")
         topics = [OffsetCommitRequestTopic(job["topic"], partitions=[partition])]
         request = OffsetCommitRequest(group_id, -1, "", topics=topics)
         started = time.perf_counter_ns()
-        answer = await connection.ask(request, OffsetCommitResponse, COMMIT_VERSION)
+        answer = await connection.ask(request, OffsetCommitResponse, at_most=COMMIT_VERSION)
         nanoseconds.append(time.perf_counter_ns() - started)
         if answer.topics[0].partitions[0].error_code:
             raise RuntimeError(f"a commit was refused: {answer}")

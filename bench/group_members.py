@@ -11,8 +11,10 @@ import asyncio
 import struct
 from typing import Any
 
+from penstock.client.cluster import Address, ClusterConfig
+from penstock.client.cluster.aio import AsyncioNetwork
+from penstock.client.cluster.connection import Connection
 from penstock.errors import ErrorCode
-from penstock.wire.frames import decode_response_frame, encode_request_frame
 from penstock.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -31,7 +33,6 @@ from penstock.wire.messages.sync_group import (
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
-from penstock.wire.schema import ApiMessage
 
 HEARTBEAT_SECONDS = 0.02
 SESSION_TIMEOUT_MS = 45_000
@@ -40,33 +41,14 @@ RETRY_SECONDS = 0.1
 LEAVING = -1
 
 
-class AsyncConnection:
-    """One request at a time on a socket."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    async def open(cls, port: int) -> AsyncConnection:
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
-
-    async def ask(self, request: ApiMessage, response: type[ApiMessage], version: int | None = None) -> Any:
-        if version is None:
-            version = request.VERSIONS[1]
-        for part in encode_request_frame(request, version, 1, "bench"):
-            assert isinstance(part, (bytes, bytearray, memoryview))
-            self._writer.write(part)
-        (size,) = struct.unpack(">i", await self._reader.readexactly(4))
-        return decode_response_frame(response, version, memoryview(await self._reader.readexactly(size)))[1]
-
-    def close(self) -> None:
-        self._writer.close()
+async def connect(port: int) -> Connection:
+    address = Address("127.0.0.1", port)
+    return await Connection.open(AsyncioNetwork(), address, ClusterConfig((address,), client_id="bench"))
 
 
 async def wait_for_coordinator(port: int, group: str) -> None:
     """Until the group's coordinator is there; the first group of a cluster has its topic created for it."""
-    connection = await AsyncConnection.open(port)
+    connection = await connect(port)
     while True:
         request = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
         found = (await connection.ask(request, FindCoordinatorResponse)).coordinators[0]
@@ -104,7 +86,7 @@ class Group:
 class Member:
     """What both kinds of members do alike."""
 
-    def __init__(self, group: Group, connection: AsyncConnection, name: str) -> None:
+    def __init__(self, group: Group, connection: Connection, name: str) -> None:
         self.group = group
         self.connection = connection
         self.name = name
@@ -211,7 +193,7 @@ class ClassicMember(Member):
 class ConsumerMember(Member):
     """Of the protocol in which the coordinator assigns (KIP-848): gives up and takes what it is told, at once."""
 
-    def __init__(self, group: Group, connection: AsyncConnection, name: str) -> None:
+    def __init__(self, group: Group, connection: Connection, name: str) -> None:
         super().__init__(group, connection, name)
         self.member_id = name
 
