@@ -1,0 +1,1 @@
+"""The Schema Registry: Confluent's API over a compacted topic."""

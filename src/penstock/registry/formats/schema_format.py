@@ -1,0 +1,48 @@
+"""What a format of schemas gives the registry. All of it is pure: texts in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from penstock.errors import PenstockError
+
+
+@dataclass(frozen=True, slots=True)
+class Incompatibility:
+    """One reason why a reader's schema cannot read what a writer's schema wrote."""
+
+    kind: str
+    """Confluent's name for it, such as READER_FIELD_MISSING_DEFAULT_VALUE."""
+    message: str
+    path: str
+    """Where: a JSON pointer into the reader's schema, or a Protobuf path."""
+
+
+class InvalidSchema(PenstockError):
+    """The text is no schema of its format; the message says where and why."""
+
+
+class ParsedSchema(Protocol):
+    schema_type: str
+    """AVRO, JSON or PROTOBUF."""
+
+    def canonical(self) -> str:
+        """The form that is stored, and by which two schemas are the same."""
+
+    def normalized(self) -> Self:
+        """The same schema with what does not matter brought into one order (`normalize=true`)."""
+
+    def formatted(self, how: str) -> str:
+        """As `?format=` asks for it; the canonical form for a word that this format does not know."""
+
+    def incompatibilities_with(self, writer: Self) -> list[Incompatibility]:
+        """Why this schema cannot read what `writer` wrote; none if it can."""
+
+
+class SchemaFormat(Protocol):
+    """A module of `registry.formats` that has these names."""
+
+    def parse(self, text: str, references: Mapping[str, str]) -> ParsedSchema:
+        """`references` has the text of each schema that is referred to, directly or not, by the name used for it."""
