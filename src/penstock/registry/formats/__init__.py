@@ -1,1 +1,1 @@
-"""Avro, JSON Schema and Protobuf: each parses, names its schemas in one canonical form, and says what is incompatible."""
+"""Avro, JSON Schema and Protobuf: each parses, has one canonical form, and says what is incompatible."""
