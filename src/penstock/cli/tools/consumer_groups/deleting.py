@@ -1,0 +1,115 @@
+"""kafka-consumer-groups --delete and --delete-offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.cli.java_order import in_hash_order
+from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.consumer_groups.listing import listed_group_ids
+from penstock.cli.tools.failures import as_java_says
+from penstock.cli.tools.group_offsets.partitions import partitions_of_topics
+from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, parse_partitions
+from penstock.cli.tools.table import MISSING, padded, widest
+from penstock.client.admin.group_offsets import delete_group_offsets
+from penstock.client.admin.groups import delete_groups
+from penstock.client.cluster import Cluster, now
+from penstock.client.errors import KafkaError, error_for
+from penstock.errors import ErrorCode
+from penstock.types import TopicPartition
+
+
+def delete_chosen_groups(cluster: Cluster, options: OptionSet) -> None:
+    group_ids = listed_group_ids(cluster) if options.has("all-groups") else options.values("group")
+    failures = now(delete_groups(cluster, group_ids))
+    print_deletions(
+        "consumer", {group: as_java_says(error) if error else None for group, error in failures.items()}
+    )
+
+
+def print_deletions(kind: str, failures: Mapping[str, str | None]) -> None:
+    """For each group why it could not be deleted, or None."""
+    groups = in_hash_order(failures)
+    deleted = ", ".join(f"'{group}'" for group in groups if failures[group] is None)
+    if not any(failures.values()):
+        print(f"Deletion of requested {kind} groups ({deleted}) was successful.")
+        return
+    print(f"\nError: Deletion of some {kind} groups failed:")
+    for group in groups:
+        if failures[group] is not None:
+            print(f"* Group '{group}' could not be deleted due to: {failures[group]}")
+    if deleted:
+        print(f"\nThese {kind} groups were deleted successfully: {deleted}")
+
+
+# --- offsets
+
+NO_PARTITION = -1
+_TOLD_AS_IT_IS = {
+    ErrorCode.INVALID_GROUP_ID,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.NON_EMPTY_GROUP,
+}
+_OF_PARTITIONS = {
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+}
+
+
+def delete_offsets(cluster: Cluster, options: OptionSet) -> None:
+    group_id = options.value("group")
+    partitions, outcome = _chosen(cluster, options.values("topic"))
+    try:
+        answered = now(delete_group_offsets(cluster, group_id, partitions))
+    except KafkaError as error:
+        answered = dict.fromkeys(partitions, error)
+        worst: KafkaError | None = error
+    else:
+        worst = next((answered[each] for each in partitions if answered.get(each) is not None), None)
+    print(_summary(group_id, worst))
+    _print_statuses(outcome | answered)
+
+
+def _chosen(
+    cluster: Cluster, arguments: list[str]
+) -> tuple[list[TopicPartition], dict[TopicPartition, KafkaError | None]]:
+    """The partitions to ask for, and what is already known to be wrong."""
+    chosen = [
+        each for argument in arguments if has_partitions(argument) for each in parse_partitions(argument)
+    ]
+    wrong: dict[TopicPartition, KafkaError | None] = {}
+    for topic in in_hash_order(argument for argument in arguments if not has_partitions(argument)):
+        try:
+            chosen += now(partitions_of_topics(cluster, [topic]))
+        except KafkaError as error:
+            wrong[TopicPartition(topic, NO_PARTITION)] = error
+    return in_hash_order(chosen), wrong
+
+
+def _summary(group_id: str, worst: KafkaError | None) -> str:
+    if worst is None:
+        return f"Request succeeded for deleting offsets from group {group_id}."
+    code = worst.code or ErrorCode.UNKNOWN_SERVER_ERROR
+    if code in _TOLD_AS_IT_IS:
+        return f"\nError: {error_for(code).message}"
+    if code in _OF_PARTITIONS:
+        return "\nError: Encountered some partition-level error, see the follow-up details."
+    return f"\nError: Encountered some unknown error: {code.name}"
+
+
+def _print_statuses(outcome: Mapping[TopicPartition, KafkaError | None]) -> None:
+    rows = [
+        [topic, MISSING if partition == NO_PARTITION else str(partition), _status(outcome[topic_partition])]
+        for topic_partition in sorted(outcome, key=lambda each: f"{each.topic}{each.partition}")
+        for topic, partition in [topic_partition]
+    ]
+    widths = [widest([row[0] for row in rows], 15), 10, 15]
+    for row in (["TOPIC", "PARTITION", "STATUS"], *rows):
+        print("\n" + padded(row, widths), end="")
+    print()
+
+
+def _status(error: KafkaError | None) -> str:
+    return "Successful" if error is None else f"Error: {as_java_says(error)}"

@@ -1,0 +1,197 @@
+"""kafka-consumer-groups --describe: offsets and lag, members, or state."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.consumer_groups.listing import listed_group_ids
+from penstock.cli.tools.failures import CommandFailure, as_future_says, as_java_says, failing
+from penstock.cli.tools.group_offsets.partitions import end_offsets, partitions_of_topics
+from penstock.cli.tools.table import MISSING, or_missing, padded, widest
+from penstock.client.admin.consumer_groups import (
+    ConsumerGroupDescription,
+    ConsumerGroupMember,
+    describe_consumer_groups,
+)
+from penstock.client.admin.group_offsets import CommittedOffset, list_group_offsets
+from penstock.client.admin.groups import GroupState
+from penstock.client.cluster import Cluster, now
+from penstock.types import TopicPartition
+
+REBALANCING = {
+    GroupState.PREPARING_REBALANCE,
+    GroupState.COMPLETING_REBALANCE,
+    GroupState.ASSIGNING,
+    GroupState.RECONCILING,
+}
+
+
+def describe_groups(cluster: Cluster, options: OptionSet) -> None:
+    group_ids = listed_group_ids(cluster) if options.has("all-groups") else options.values("group")
+    with failing(as_java_says):
+        described = now(describe_consumer_groups(cluster, group_ids))
+    groups = [described[group_id] for group_id in sorted(described)]
+    verbose = options.has("verbose")
+    if options.has("members"):
+        for group in groups:
+            _print_members(group, verbose)
+    elif options.has("state"):
+        for group in groups:
+            _print_state(group, verbose)
+    else:
+        with failing(as_future_says):
+            rows = [list(_offset_rows(cluster, group)) for group in groups]
+        for group, of_group in zip(groups, rows, strict=True):
+            _print_offsets(group, of_group, verbose)
+
+
+def _tells_state(group: ConsumerGroupDescription, rows: int) -> bool:
+    """Says what is special about the state; whether there are rows to show."""
+    sys.stdout.flush()
+    if group.state is GroupState.DEAD:
+        print(f"\nError: Consumer group '{group.group_id}' does not exist.")
+    elif group.state is GroupState.EMPTY:
+        print(f"\nConsumer group '{group.group_id}' has no active members.", file=sys.stderr)
+    elif group.state in REBALANCING:
+        print(f"\nWarning: Consumer group '{group.group_id}' is rebalancing.", file=sys.stderr)
+    elif group.state is not GroupState.STABLE:
+        raise CommandFailure(f"Expected a valid consumer group state, but found '{group.state}'.")
+    return group.state is not GroupState.DEAD and rows > 0
+
+
+# --- offsets
+
+Row = list[str]
+EPOCH_COLUMN = 3
+OFFSET_HEADINGS = [
+    *("GROUP", "TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"),
+    *("CONSUMER-ID", "HOST", "CLIENT-ID"),
+]
+
+
+def _offset_rows(cluster: Cluster, group: ConsumerGroupDescription) -> Iterable[Row]:
+    """Of the members, those with most partitions first, then of partitions that nobody has."""
+    committed = now(list_group_offsets(cluster, group.group_id))
+    busy = [member for member in group.members if member.assignment]
+    for member in sorted(busy, key=lambda member: -len(member.assignment)):
+        yield from _partition_rows(cluster, group, member.assignment, committed, member)
+    assigned = {partition for member in busy for partition in member.assignment}
+    left = [partition for partition in committed if partition not in assigned]
+    if left:
+        yield from _partition_rows(cluster, group, left, committed, None)
+
+
+def _partition_rows(
+    cluster: Cluster,
+    group: ConsumerGroupDescription,
+    partitions: Iterable[TopicPartition],
+    committed: dict[TopicPartition, CommittedOffset | None],
+    member: ConsumerGroupMember | None,
+) -> Iterable[Row]:
+    wanted = sorted(partitions)
+    known = now(partitions_of_topics(cluster, {partition.topic for partition in wanted}))
+    leaderless = {partition for partition in wanted if partition in known and known[partition].leader is None}
+    ends = now(end_offsets(cluster, [each for each in wanted if each not in leaderless]))
+    who = (member.member_id, member.host, member.client_id) if member else (MISSING, MISSING, MISSING)
+    for partition in wanted:
+        offset, end = committed.get(partition), ends.get(partition)
+        lag = None if offset is None or end is None else end - offset.offset
+        yield [
+            *(group.group_id, partition.topic, str(partition.partition)),
+            or_missing(offset and offset.leader_epoch),
+            *(or_missing(offset and offset.offset), or_missing(end), or_missing(lag), *who),
+        ]
+
+
+def _print_offsets(group: ConsumerGroupDescription, rows: list[Row], verbose: bool) -> None:
+    if not _tells_state(group, len(rows)):
+        return
+    columns = list(zip(*rows, strict=True))
+    widths = [widest(columns[0], 15), widest(columns[1], 15), 10, 15, 15, 15, 15]
+    widths += [widest(columns[7], 15), widest(columns[8], 15)]
+    if not verbose:
+        del widths[EPOCH_COLUMN]
+    for row in (OFFSET_HEADINGS, *rows):
+        shown = row if verbose else row[:EPOCH_COLUMN] + row[EPOCH_COLUMN + 1 :]
+        print("\n" + padded(shown, widths), end="")
+    print()
+
+
+# --- members
+
+MemberColumn = tuple[str, Callable[[ConsumerGroupMember], object], int]
+
+
+def _print_members(group: ConsumerGroupDescription, verbose: bool) -> None:
+    has_rows = _tells_state(group, len(group.members))
+    with_instance_id = has_rows and any(member.instance_id for member in group.members)
+    columns: list[MemberColumn] = [
+        ("GROUP", lambda member: group.group_id, 15),
+        ("CONSUMER-ID", lambda member: member.member_id, 15),
+        *([("GROUP-INSTANCE-ID", _instance_id, 17)] if with_instance_id else []),
+        ("HOST", lambda member: member.host, 15),
+        ("CLIENT-ID", lambda member: member.client_id, 15),
+    ]
+    fixed = len(columns)
+    columns.append(("#PARTITIONS", lambda member: len(member.assignment), 15))
+    if verbose:
+        columns += _assignment_columns(group)
+    rows = [[str(value(member)) for _, value, _ in columns] for member in group.members]
+    grown = {*range(fixed), *(index for index, column in enumerate(columns) if "-ASSIGNMENT" in column[0])}
+    widths = [
+        widest([row[index] for row in rows], least) if index in grown and has_rows else least
+        for index, (_, _, least) in enumerate(columns)
+    ]
+    print()
+    for row in ([name for name, _, _ in columns], *rows):
+        print(padded(row, widths) + ("" if verbose else " "))
+
+
+def _instance_id(member: ConsumerGroupMember) -> str:
+    return member.instance_id or ""
+
+
+def _assignment_columns(group: ConsumerGroupDescription) -> list[MemberColumn]:
+    columns: list[MemberColumn] = [
+        ("CURRENT-EPOCH", lambda member: or_missing(member.epoch), 15),
+        ("CURRENT-ASSIGNMENT", lambda member: assignment_text(member.assignment), 20),
+        ("TARGET-EPOCH", lambda member: or_missing(group.target_assignment_epoch), 15),
+        ("TARGET-ASSIGNMENT", lambda member: assignment_text(member.target_assignment), 20),
+    ]
+    if {member.is_upgraded for member in group.members} >= {True, False}:
+        columns.append(("UPGRADED", lambda member: or_missing(member.is_upgraded).lower(), 0))
+    return columns
+
+
+def assignment_text(assignment: Iterable[TopicPartition]) -> str:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(assignment):
+        topics.setdefault(topic, []).append(partition)
+    parts = [f"{topic}:{','.join(map(str, partitions))}" for topic, partitions in topics.items()]
+    return ";".join(sorted(parts)) or MISSING
+
+
+# --- state
+
+
+def _print_state(group: ConsumerGroupDescription, verbose: bool) -> None:
+    if not _tells_state(group, 1):
+        return
+    coordinator = f"{group.coordinator.host}:{group.coordinator.port}  ({group.coordinator.id})"
+    epochs = {
+        "GROUP-EPOCH": or_missing(group.epoch),
+        "TARGET-ASSIGNMENT-EPOCH": or_missing(group.target_assignment_epoch),
+    }
+    row = {
+        "GROUP": group.group_id,
+        "COORDINATOR (ID)": coordinator,
+        "ASSIGNMENT-STRATEGY": or_missing(group.assignor),
+        "STATE": str(group.state),
+        **(epochs if verbose else {}),
+        "#MEMBERS": str(len(group.members)),
+    }
+    widths = [max(15, len(group.group_id)), max(25, len(coordinator)), 20, 20, *((15, 25) if verbose else ())]
+    print("\n" + padded(list(row), widths))
+    print(padded(list(row.values()), widths))
