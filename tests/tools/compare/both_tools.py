@@ -96,6 +96,7 @@ class BothTools:
         theirs, ours = compared(run_java_tool, self.kafka_name), compared(run_our_tool, self.our_name)
         comparable = STDERR_RULES[stderr]
         shown = f"{tool} {' '.join(arguments)}\nKafka's: {theirs}\nours: {ours}"
+        assert "Traceback" not in ours.stderr, shown
         assert ours.stdout == theirs.stdout, shown
         assert comparable(ours.stderr) == comparable(theirs.stderr), shown
         assert ours.returncode == theirs.returncode, shown

@@ -52,6 +52,13 @@ def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
 
 
 @pytest.fixture(scope="session")
+def apache_controller(apache: KafkaServer) -> str:
+    """Where the controller of Apache Kafka listens, for `--bootstrap-controller`."""
+    settings = (apache.log_dir.parent / "server.properties").read_text()
+    return settings.partition("CONTROLLER://")[2].partition("\n")[0]
+
+
+@pytest.fixture(scope="session")
 def client(kafka: KafkaServer) -> Iterator[Client]:
     confluent = ConfluentClient(kafka.bootstrap)
     yield confluent

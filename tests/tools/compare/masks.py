@@ -40,7 +40,9 @@ STACK_TRACE = mask(
 
 # What our clients warn of, on the standard error of a tool.
 OUR_WARNING = mask(
-    r"^\S+:\d+(?: \(bootstrap\.servers\)|, the address of node ).* cannot be reached: .*\n", ""
+    r"^(?:\S+:\d+(?: \(bootstrap\.servers\)|, the address of node ).* cannot be reached: .*"
+    r"|node \d+ is not in the cluster)\n",
+    "",
 )
 
 

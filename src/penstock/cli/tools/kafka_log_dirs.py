@@ -14,9 +14,9 @@ from penstock.cli.options.command_line import (
     maybe_print_help_or_version,
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
+from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import err, run
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
-from penstock.cli.tools.java_numbers import java_int
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
 from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
 
@@ -36,7 +36,7 @@ def log_dirs(words: list[str]) -> int:
         configs["bootstrap.servers"] = options.value("bootstrap-server")
         with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
             _describe(cluster, _listed(options.value("topic-list")), options.value("broker-list"))
-    except CommandFailure as error:
+    except (CommandFailure, ValueError) as error:
         err(str(error))
         return 1
     return 0
@@ -86,7 +86,7 @@ def _listed(text: str) -> set[str]:
 
 def _describe(cluster: Cluster, topics: set[str], broker_list: str) -> None:
     known = {node.id for node in now(cluster.describe()).nodes}
-    given = {java_int(part) for part in _listed(broker_list)}
+    given = {INTEGER.convert(part) for part in _listed(broker_list)}
     if unknown := given - known:
         raise CommandFailure(
             f"ERROR: The given brokers do not exist from --broker-list: {_joined(unknown)}. "

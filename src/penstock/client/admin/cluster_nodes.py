@@ -1,0 +1,76 @@
+"""The nodes of a cluster as its brokers or its controllers know them, and taking one out for good."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from penstock.client.cluster import Cluster, ClusterView, Node
+from penstock.client.errors import UnsupportedVersionError, raise_for
+from penstock.errors import ErrorCode
+from penstock.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+
+class EndpointType(IntEnum):
+    BROKER = 1
+    CONTROLLER = 2
+
+
+class ClusterNode(NamedTuple):
+    node: Node
+    is_fenced: bool
+
+
+class ClusterDescription(NamedTuple):
+    cluster_id: str | None
+    controller_id: int
+    nodes: tuple[ClusterNode, ...]
+
+
+async def describe_cluster(
+    cluster: Cluster,
+    *,
+    endpoint_type: EndpointType = EndpointType.BROKER,
+    include_fenced_brokers: bool = False,
+) -> ClusterDescription:
+    """Asks a broker, or a controller if `bootstrap.servers` are controllers, who is there."""
+    request = DescribeClusterRequest(
+        endpoint_type=endpoint_type, include_fenced_brokers=include_fenced_brokers
+    )
+    try:
+        answer = await cluster.ask_any(request, DescribeClusterResponse)
+    except UnsupportedVersionError:
+        if endpoint_type is EndpointType.CONTROLLER or include_fenced_brokers:
+            raise
+        return _from_view(await cluster.describe())
+    raise_for(answer.error_code, answer.error_message)
+    nodes = tuple(
+        ClusterNode(Node(each.broker_id, each.host, each.port, each.rack), each.is_fenced)
+        for each in answer.brokers
+    )
+    return ClusterDescription(answer.cluster_id, answer.controller_id, nodes)
+
+
+def _from_view(view: ClusterView) -> ClusterDescription:
+    """What the metadata of brokers before 2.8 says of it."""
+    nodes = tuple(ClusterNode(node, is_fenced=False) for node in view.nodes)
+    return ClusterDescription(view.cluster_id, view.controller_id, nodes)
+
+
+async def learn_controllers(cluster: Cluster) -> None:
+    """So that a cluster whose `bootstrap.servers` are controllers can ask one of them by its id, or the active one."""
+    described = await describe_cluster(cluster, endpoint_type=EndpointType.CONTROLLER)
+    nodes = tuple(each.node for each in described.nodes)
+    cluster.view = ClusterView(
+        described.cluster_id, described.controller_id, nodes, cluster.config.bootstrap[0]
+    )
+
+
+async def unregister_broker(cluster: Cluster, broker_id: int) -> None:
+    async for attempt in cluster.attempts(f"broker {broker_id} to be unregistered"):
+        answer = await cluster.ask_any(UnregisterBrokerRequest(broker_id), UnregisterBrokerResponse)
+        if answer.error_code != ErrorCode.REQUEST_TIMED_OUT:
+            raise_for(answer.error_code, answer.error_message)
+            return
+        attempt.failed(TimeoutError(answer.error_message))
