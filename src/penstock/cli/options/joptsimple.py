@@ -13,12 +13,15 @@ Its manners that users meet, and that therefore are kept:
 - What is required is not required when an option that is for help is there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from penstock.cli.options.kinds import STRING, Kind, kind_of
 
 NON_OPTIONS = "[arguments]"
+
+Description = str | Callable[[], str]
+"""Of an option, for the help; one that takes time to make is made only when the help is shown."""
 
 
 class OptionError(Exception):
@@ -31,7 +34,7 @@ class Option:
     def __init__(
         self,
         names: Sequence[str],
-        description: str,
+        description: Description,
         *,
         argument: str | None = None,
         optional_argument: bool = False,
@@ -42,7 +45,7 @@ class Option:
         for_help: bool = False,
     ) -> None:
         self.names = sorted(names, key=lambda name: (len(name) > 1, name))
-        self.description = description
+        self._description = description
         self.argument = argument
         self.argument_required = argument is not None and not optional_argument
         self.kind = kind
@@ -52,6 +55,10 @@ class Option:
         self.for_help = for_help
         self.available_if: list[Option] = []
         self.available_unless: list[Option] = []
+
+    @property
+    def description(self) -> str:
+        return self._description if isinstance(self._description, str) else self._description()
 
     @property
     def takes_argument(self) -> bool:
@@ -89,11 +96,14 @@ class OptionSet:
     def __init__(self, options: dict[str, Option]) -> None:
         self._options = options
         self._found: dict[Option, list[str]] = {}
+        self.in_order: list[Option] = []
+        """The options as they came, one that is repeated as often as it came."""
         self.arguments: list[str] = []
         """Words that belong to no option."""
 
     def add(self, option: Option, *texts: str) -> None:
         self._found.setdefault(option, []).extend(texts)
+        self.in_order.append(option)
 
     def has(self, option: str | Option) -> bool:
         return self._option(option) in self._found
@@ -115,9 +125,6 @@ class OptionSet:
             raise OptionError(f"Found multiple arguments for option {name}, but you asked for only one")
         return values[0] if values else None
 
-    def found(self) -> Iterator[Option]:
-        return iter(self._found)
-
     def _option(self, option: str | Option) -> Option:
         return self._options[option] if isinstance(option, str) else option
 
@@ -130,7 +137,7 @@ class OptionParser:
     def accepts(
         self,
         name: str,
-        description: str = "",
+        description: Description = "",
         *,
         aliases: Sequence[str] = (),
         argument: str | None = None,
@@ -194,7 +201,7 @@ class OptionParser:
                 found.arguments += reversed(left)
                 break
             self._read(word, left, found)
-        if not any(option.for_help for option in found.found()):
+        if not any(option.for_help for option in found.in_order):
             self._check_required(found)
             self._check_available(found)
         return found

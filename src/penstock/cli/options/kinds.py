@@ -30,7 +30,11 @@ def _integer_of(bits: int) -> Callable[[str], int]:
     return convert
 
 
-def _double(text: str) -> float:
+java_int = _integer_of(32)
+java_long = _integer_of(64)
+
+
+def java_double(text: str) -> float:
     try:
         if "_" in text:
             raise ValueError
@@ -39,15 +43,15 @@ def _double(text: str) -> float:
         raise ValueError(f'For input string: "{text}"' if text.strip() else "empty String") from None
 
 
-def _boolean(text: str) -> bool:
+def java_boolean(text: str) -> bool:
     return text.lower() == "true"
 
 
 STRING = Kind("String", str)
-INTEGER = Kind("Integer", _integer_of(32), is_number=True)
-LONG = Kind("Long", _integer_of(64), is_number=True)
-DOUBLE = Kind("Double", _double, is_number=True)
-BOOLEAN = Kind("Boolean", _boolean)
+INTEGER = Kind("Integer", java_int, is_number=True)
+LONG = Kind("Long", java_long, is_number=True)
+DOUBLE = Kind("Double", java_double, is_number=True)
+BOOLEAN = Kind("Boolean", java_boolean)
 
 _OF_PYTHON_TYPE: dict[Any, Kind] = {str: STRING, int: INTEGER, float: DOUBLE, bool: BOOLEAN}
 

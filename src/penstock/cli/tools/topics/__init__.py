@@ -1,0 +1,1 @@
+"""What kafka-topics is made of."""

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.clients.drivers.model import Client
+from tests.tools.compare.both_tools import BothTools, run_our_tool
+from tests.tools.compare.masks import TOPIC_ID, mask
+
+TOOL = "kafka-topics"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def topics(client: Client) -> None:
+    for name, partitions in (("orders", 3), ("orders.late", 1), ("parcels", 12), ("payments", 2)):
+        client.create_topic(name, partitions=partitions)
+    configs = {"cleanup.policy": "compact", "segment.bytes": "1048576", "retention.ms": "-1"}
+    client.create_topic("overridden", partitions=1, configs=configs)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--exclude-internal",),
+        ("--topic", "orders"),
+        ("--topic", "orders.*"),
+        ("--topic", "orders, parcels"),
+        ("--topic", "'payments'"),
+        ("--topic", "no-such-topic"),
+        ("--topic", "orders["),
+        ("--topic", ""),
+    ],
+)
+def test_list(both: BothTools, words: tuple[str, ...]) -> None:
+    both(TOOL, "--bootstrap-server", both.bootstrap, "--list", *words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--exclude-internal",),
+        ("--topic", "orders"),
+        ("--topic", "orders|parcels|payments|overridden"),
+        ("--topic", "parcels", "--partition-size-limit-per-response", "5"),
+        ("--topics-with-overrides",),
+        ("--under-replicated-partitions",),
+        ("--unavailable-partitions",),
+        ("--under-min-isr-partitions",),
+        ("--at-min-isr-partitions", "--topic", "orders"),
+        ("--topic", "no-such-topic"),
+        ("--topic", "no-such-topic", "--if-exists"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAA", "--topic", "orders"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAB"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ", "--if-exists"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ", "--topic", "orders", "--if-exists"),
+        ("--topic-id", "short"),
+        ("--topic-id", "sh?rt"),
+        ("--topic-id", "much-longer-than-an-id-is-allowed-to-be"),
+    ],
+)
+def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
+    both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", *words)
+
+
+def test_describe_by_id(both: BothTools) -> None:
+    described = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic", "orders").stdout
+    topic_id = described.partition("TopicId: ")[2].partition("\t")[0]
+    by_id = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic-id", topic_id)
+    assert by_id.stdout.splitlines()[0] == described.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--partitions", "4", "--replication-factor", "1"),
+        ("--config", "retention.ms=1000", "--config", "cleanup.policy = compact"),
+        ("--replica-assignment", "1,1"),
+    ],
+)
+def test_create_alter_and_delete(both: BothTools, words: tuple[str, ...]) -> None:
+    def mutate(*more: str) -> None:
+        both(
+            TOOL,
+            "--bootstrap-server",
+            both.bootstrap,
+            "--topic",
+            "{name}",
+            *more,
+            mutating=True,
+        )
+
+    mutate("--create", *words)
+    mutate("--create", *words)
+    mutate("--create", *words, "--if-not-exists")
+    both(
+        *(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic", "{name}"),
+        mutating=True,
+        masks=[TOPIC_ID],
+    )
+    mutate("--alter", "--partitions", "6")
+    mutate("--alter", "--partitions", "6")
+    mutate("--alter", "--partitions", "7", "--replica-assignment", "1,1,1,1,1,1,1")
+    mutate("--alter", "--partitions", "8", "--replica-assignment", "1,1")
+    mutate("--delete")
+    mutate("--delete")
+    mutate("--delete", "--if-exists")
+
+
+NAMES = ("under_{name}", "dotted.{name}", "not/{name}", "{name}" + "x" * 250, "..", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_new_topics(both: BothTools, name: str) -> None:
+    both(TOOL, "--bootstrap-server", both.bootstrap, "--create", "--topic", name, mutating="{name}" in name)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--partitions", "0"),
+        ("--partitions", "-1"),
+        ("--partitions", "three"),
+        ("--replication-factor", "0"),
+        ("--replication-factor", "32768"),
+        ("--config", "retention.ms"),
+        ("--config", "retention.ms=1=2"),
+        ("--config", "no.such.config=1"),
+        ("--replica-assignment", "one"),
+        ("--replica-assignment", "0:1,0"),
+        ("--replica-assignment", "1:1:0:0"),
+        ("--partitions", "1", "--partitions", "2"),
+    ],
+)
+def test_wrong_values_of_new_topics(both: BothTools, words: tuple[str, ...]) -> None:
+    done = both(
+        *(TOOL, "--bootstrap-server", both.bootstrap, "--create", "--topic", "refused", *words),
+        stderr="ignore",
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--help",),
+        ("--version",),
+        ("--list", "--version"),
+        ("--list", "--create"),
+        ("--topic", "orders"),
+        ("--create",),
+        ("--delete",),
+        ("--alter", "--topic", "orders"),
+        ("--describe", "--if-exists"),
+        ("--describe", "--config", "a=b"),
+        ("--describe", "--partitions", "1"),
+        ("--alter", "--topic", "orders", "--partitions", "1", "--replication-factor", "1"),
+        ("--create", "--topic", "new", "--replica-assignment", "1", "--partitions", "1"),
+        ("--list", "--under-replicated-partitions"),
+        ("--describe", "--topics-with-overrides", "--unavailable-partitions"),
+        ("--create", "--topic", "new", "--if-exists"),
+        ("--delete", "--topic", "new", "--if-not-exists"),
+        ("--delete", "--topic", "new", "--exclude-internal"),
+        ("--list", "--delete-config", "a"),
+        ("--list", "--no-such-flag"),
+        ("--list", "--topic"),
+        ("--lis",),
+        ("-list",),
+    ],
+)
+def test_words(both: BothTools, words: tuple[str, ...]) -> None:
+    server = ("--bootstrap-server", both.bootstrap) if words else ()
+    both(TOOL, *server, *words)
+
+
+def test_configs_are_not_altered_here(both: BothTools) -> None:
+    words = ("--bootstrap-server", both.bootstrap, "--alter", "--topic", "orders", "--config", "a=b")
+    one, other = map(re.escape, ("[[bootstrap-server], [config]]", "[[config], [bootstrap-server]]"))
+    assert both(TOOL, *words, masks=[mask(f"{one}|{other}", "<both>")]).returncode == 1
+
+
+def test_without_a_server(both: BothTools) -> None:
+    both(TOOL, "--list")
+    for server in ("", "localhost", "localhost:9092,other"):
+        assert both(TOOL, "--list", "--bootstrap-server", server, stderr="first words").returncode == 1
+
+
+def test_an_unreachable_broker(both: BothTools, hasty: Path) -> None:
+    words = ("--bootstrap-server", "127.0.0.1:9", "--command-config", str(hasty))
+    both(TOOL, "--list", *words, masks=[mask("(?<=topic command : ).*", "<why>")])
+    assert "127.0.0.1:9" in run_our_tool(TOOL, "--list", *words).stdout
+
+
+def test_a_command_config_that_is_not_there(both: BothTools) -> None:
+    words = ("--bootstrap-server", both.bootstrap, "--command-config", "no-such-file")
+    assert both(TOOL, "--list", *words, stderr="first words").returncode == 1
