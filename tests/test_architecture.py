@@ -40,7 +40,7 @@ PURE_IN_ZOOKEEPER = {
 PURE |= {f"zookeeper.{name}" for name in PURE_IN_ZOOKEEPER}
 IMPURE_MODULES = {"asyncio", "os", "time", "random", "socket", "threading", "subprocess", "uvloop", "kazoo"}
 MAX_FILE_LINES = 600
-ONLY_HERE = {"kazoo": "penstock.broker.coordination"}
+ONLY_HERE = {"kazoo": "penstock.broker.coordination", "confluent_kafka": "penstock.client.librdkafka"}
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -7,6 +7,8 @@ from tools.generate_messages import MESSAGES, render_all
 from tools.generate_stored import STORED
 from tools.generate_stored import render_all as render_stored
 
+from tools import generate_client_keywords
+
 
 def test_the_messages_are_those_of_the_schema() -> None:
     rendered = render_all()
@@ -18,6 +20,11 @@ def test_the_messages_are_those_of_the_schema() -> None:
 def test_the_stored_records_are_those_of_the_tables() -> None:
     for name, text in render_stored().items():
         assert Path(STORED, name).read_text() == text, f"{name}: run `make generate`"
+
+
+def test_the_keywords_of_the_clients_are_those_of_their_tables() -> None:
+    for name, text in generate_client_keywords.render_all().items():
+        assert (generate_client_keywords.KEYWORDS / name).read_text() == text, f"{name}: run `make generate`"
 
 
 def test_the_reference_pages_are_those_of_the_tables() -> None:

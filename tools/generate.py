@@ -3,20 +3,22 @@
 from pathlib import Path
 
 from penstock.broker.reference_page import protocol_page
+from penstock.client.config.reference_page import client_settings_page
 from penstock.settings.reference_page import PAGES
-from tools import generate_messages, generate_stored
+from tools import generate_client_keywords, generate_messages, generate_stored
 
 REFERENCE = Path(__file__).parent.parent / "docs/reference"
 
 
 def reference_pages() -> dict[str, str]:
     pages = {name: render() for name, render in PAGES.items()}
-    return {**pages, "protocol.md": protocol_page()}
+    return {**pages, "protocol.md": protocol_page(), "client_settings.md": client_settings_page()}
 
 
 def main() -> None:
     generate_messages.main()
     generate_stored.main()
+    generate_client_keywords.main()
     for name, text in reference_pages().items():
         (REFERENCE / name).write_text(text)
 

@@ -1,3 +1,110 @@
-"""Penstock: the whole Kafka platform in one pip install."""
+"""Penstock: the whole Kafka platform in one pip install.
+
+The clients' names are imported when they are used first: the broker and the tools start without them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
+    from penstock.client.errors import (
+        AuthenticationError,
+        AuthorizationError,
+        BrokerUnreachableError,
+        FatalError,
+        KafkaError,
+        KafkaTimeoutError,
+        RetriableError,
+        SerializationError,
+        TransactionAbortableError,
+        UnsupportedVersionError,
+    )
+    from penstock.client.partitioners import PriorityPartitioner, RoundRobinPartitioner
+    from penstock.client.records import (
+        ConsumerRecord,
+        OffsetAndMetadata,
+        ProducerRecord,
+        RecordBatch,
+        RecordMetadata,
+        TopicPartition,
+    )
+    from penstock.client.serializers import JsonDeserializer, JsonSerializer
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AdminConfig",
+    "AuthenticationError",
+    "AuthorizationError",
+    "BrokerUnreachableError",
+    "ConsumerConfig",
+    "ConsumerRecord",
+    "FatalError",
+    "JsonDeserializer",
+    "JsonSerializer",
+    "KafkaError",
+    "KafkaTimeoutError",
+    "OffsetAndMetadata",
+    "PriorityPartitioner",
+    "ProducerConfig",
+    "ProducerRecord",
+    "RecordBatch",
+    "RecordMetadata",
+    "RetriableError",
+    "RoundRobinPartitioner",
+    "SerializationError",
+    "TopicPartition",
+    "TransactionAbortableError",
+    "UnsupportedVersionError",
+]
+
+_NAMES = {
+    "penstock.client.config": (
+        "AdminConfig",
+        "ConsumerConfig",
+        "ProducerConfig",
+    ),
+    "penstock.client.errors": (
+        "AuthenticationError",
+        "AuthorizationError",
+        "BrokerUnreachableError",
+        "FatalError",
+        "KafkaError",
+        "KafkaTimeoutError",
+        "RetriableError",
+        "SerializationError",
+        "TransactionAbortableError",
+        "UnsupportedVersionError",
+    ),
+    "penstock.client.partitioners": (
+        "PriorityPartitioner",
+        "RoundRobinPartitioner",
+    ),
+    "penstock.client.records": (
+        "ConsumerRecord",
+        "OffsetAndMetadata",
+        "ProducerRecord",
+        "RecordBatch",
+        "RecordMetadata",
+        "TopicPartition",
+    ),
+    "penstock.client.serializers": (
+        "JsonDeserializer",
+        "JsonSerializer",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,1 +1,192 @@
-"""Producer, consumer and admin client, for any Kafka."""
+"""Producer, consumer and admin client, for any Kafka.
+
+Names are imported when they are used first: librdkafka and asyncio take their time, and not everybody needs them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
+    from penstock.client.errors import (
+        AuthenticationError,
+        AuthorizationError,
+        BrokerUnreachableError,
+        FatalError,
+        KafkaError,
+        KafkaTimeoutError,
+        RetriableError,
+        SerializationError,
+        TransactionAbortableError,
+        UnsupportedVersionError,
+    )
+    from penstock.client.partitioners import (
+        FunctionPartitioner,
+        Outgoing,
+        Partitioner,
+        PriorityPartitioner,
+        RoundRobinPartitioner,
+        murmur2,
+        partition_of_key,
+    )
+    from penstock.client.records import (
+        ConsumerRecord,
+        OffsetAndMetadata,
+        ProducerRecord,
+        RecordBatch,
+        RecordMetadata,
+        TimestampType,
+        TopicPartition,
+    )
+    from penstock.client.serializers import (
+        BytesDeserializer,
+        BytesSerializer,
+        Deserializer,
+        DoubleDeserializer,
+        DoubleSerializer,
+        FloatDeserializer,
+        FloatSerializer,
+        FunctionDeserializer,
+        FunctionSerializer,
+        IntegerDeserializer,
+        IntegerSerializer,
+        JsonDeserializer,
+        JsonSerializer,
+        LongDeserializer,
+        LongSerializer,
+        Serializer,
+        ShortDeserializer,
+        ShortSerializer,
+        StringDeserializer,
+        StringSerializer,
+        UUIDDeserializer,
+        UUIDSerializer,
+    )
+
+__all__ = [
+    "AdminConfig",
+    "AuthenticationError",
+    "AuthorizationError",
+    "BrokerUnreachableError",
+    "BytesDeserializer",
+    "BytesSerializer",
+    "ConsumerConfig",
+    "ConsumerRecord",
+    "Deserializer",
+    "DoubleDeserializer",
+    "DoubleSerializer",
+    "FatalError",
+    "FloatDeserializer",
+    "FloatSerializer",
+    "FunctionDeserializer",
+    "FunctionPartitioner",
+    "FunctionSerializer",
+    "IntegerDeserializer",
+    "IntegerSerializer",
+    "JsonDeserializer",
+    "JsonSerializer",
+    "KafkaError",
+    "KafkaTimeoutError",
+    "LongDeserializer",
+    "LongSerializer",
+    "OffsetAndMetadata",
+    "Outgoing",
+    "Partitioner",
+    "PriorityPartitioner",
+    "ProducerConfig",
+    "ProducerRecord",
+    "RecordBatch",
+    "RecordMetadata",
+    "RetriableError",
+    "RoundRobinPartitioner",
+    "SerializationError",
+    "Serializer",
+    "ShortDeserializer",
+    "ShortSerializer",
+    "StringDeserializer",
+    "StringSerializer",
+    "TimestampType",
+    "TopicPartition",
+    "TransactionAbortableError",
+    "UUIDDeserializer",
+    "UUIDSerializer",
+    "UnsupportedVersionError",
+    "murmur2",
+    "partition_of_key",
+]
+
+_NAMES = {
+    "penstock.client.config": (
+        "AdminConfig",
+        "ConsumerConfig",
+        "ProducerConfig",
+    ),
+    "penstock.client.errors": (
+        "AuthenticationError",
+        "AuthorizationError",
+        "BrokerUnreachableError",
+        "FatalError",
+        "KafkaError",
+        "KafkaTimeoutError",
+        "RetriableError",
+        "SerializationError",
+        "TransactionAbortableError",
+        "UnsupportedVersionError",
+    ),
+    "penstock.client.partitioners": (
+        "FunctionPartitioner",
+        "Outgoing",
+        "Partitioner",
+        "PriorityPartitioner",
+        "RoundRobinPartitioner",
+        "murmur2",
+        "partition_of_key",
+    ),
+    "penstock.client.records": (
+        "ConsumerRecord",
+        "OffsetAndMetadata",
+        "ProducerRecord",
+        "RecordBatch",
+        "RecordMetadata",
+        "TimestampType",
+        "TopicPartition",
+    ),
+    "penstock.client.serializers": (
+        "BytesDeserializer",
+        "BytesSerializer",
+        "Deserializer",
+        "DoubleDeserializer",
+        "DoubleSerializer",
+        "FloatDeserializer",
+        "FloatSerializer",
+        "FunctionDeserializer",
+        "FunctionSerializer",
+        "IntegerDeserializer",
+        "IntegerSerializer",
+        "JsonDeserializer",
+        "JsonSerializer",
+        "LongDeserializer",
+        "LongSerializer",
+        "Serializer",
+        "ShortDeserializer",
+        "ShortSerializer",
+        "StringDeserializer",
+        "StringSerializer",
+        "UUIDDeserializer",
+        "UUIDSerializer",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

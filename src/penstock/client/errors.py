@@ -7,6 +7,7 @@
       AuthenticationError       give other credentials
       AuthorizationError        have the principal granted what the message names
       SerializationError        this key or value does not fit its serializer
+      TransactionAbortableError abort the transaction; the next one may succeed
       FatalError                this client is done for: close it, and make another
       UnsupportedVersionError   this broker cannot do that
 
@@ -66,6 +67,12 @@ class SerializationError(KafkaError):
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.SerializationException"
 
 
+class TransactionAbortableError(KafkaError):
+    """This transaction cannot be committed any more: abort it, and do its work again in another."""
+
+    JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.TransactionAbortableException"
+
+
 class FatalError(KafkaError):
     """This client cannot go on: close it, and make another."""
 
@@ -88,6 +95,7 @@ _CLASS_OF_CODE: dict[ErrorCode, type[KafkaError]] = {
     ErrorCode.PRODUCER_FENCED: FatalError,
     ErrorCode.INVALID_PRODUCER_EPOCH: FatalError,
     ErrorCode.FENCED_INSTANCE_ID: FatalError,
+    ErrorCode.TRANSACTION_ABORTABLE: TransactionAbortableError,
 }
 
 

@@ -1,0 +1,62 @@
+"""How keys and values become bytes, and become themselves again."""
+
+from penstock.client.serializers.base import Decode, Deserializer, Encode, Field, Serializer
+from penstock.client.serializers.json import JsonDeserializer, JsonSerializer
+from penstock.client.serializers.plain import (
+    BytesDeserializer,
+    BytesSerializer,
+    DoubleDeserializer,
+    DoubleSerializer,
+    FloatDeserializer,
+    FloatSerializer,
+    IntegerDeserializer,
+    IntegerSerializer,
+    LongDeserializer,
+    LongSerializer,
+    ShortDeserializer,
+    ShortSerializer,
+    StringDeserializer,
+    StringSerializer,
+    UUIDDeserializer,
+    UUIDSerializer,
+)
+from penstock.client.serializers.resolve import (
+    DeserializerSpec,
+    FunctionDeserializer,
+    FunctionSerializer,
+    SerializerSpec,
+    resolve_deserializer,
+    resolve_serializer,
+)
+
+__all__ = [
+    "BytesDeserializer",
+    "BytesSerializer",
+    "Decode",
+    "Deserializer",
+    "DeserializerSpec",
+    "DoubleDeserializer",
+    "DoubleSerializer",
+    "Encode",
+    "Field",
+    "FloatDeserializer",
+    "FloatSerializer",
+    "FunctionDeserializer",
+    "FunctionSerializer",
+    "IntegerDeserializer",
+    "IntegerSerializer",
+    "JsonDeserializer",
+    "JsonSerializer",
+    "LongDeserializer",
+    "LongSerializer",
+    "Serializer",
+    "SerializerSpec",
+    "ShortDeserializer",
+    "ShortSerializer",
+    "StringDeserializer",
+    "StringSerializer",
+    "UUIDDeserializer",
+    "UUIDSerializer",
+    "resolve_deserializer",
+    "resolve_serializer",
+]
