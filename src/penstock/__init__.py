@@ -4,8 +4,8 @@ The clients' names are imported when they are used first: the broker and the too
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
     from penstock.client.errors import (

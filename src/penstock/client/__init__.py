@@ -4,8 +4,8 @@ Names are imported when they are used first: librdkafka and asyncio take their t
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
     from penstock.client.errors import (
