@@ -1,0 +1,172 @@
+"""`KafkaAdmin` blocks, `AsyncKafkaAdmin` is awaited; both have the same methods, which stand in `calls`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+
+from penstock.client.admin.calls import cluster as cluster_calls
+from penstock.client.admin.calls import configs, groups, topics
+from penstock.client.cluster import Cluster, ClusterConfig, now
+from penstock.client.cluster.blocking import BlockingNetwork
+from penstock.client.config import AdminConfig
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from penstock.client.config import AdminKeywords
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Call = Callable[Concatenate[Cluster, P], Coroutine[Any, Any, R]]
+
+
+def _blocking(call: Call[P, R]) -> Callable[Concatenate[KafkaAdmin, P], R]:
+    @wraps(call)
+    def method(self: KafkaAdmin, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock:
+            return now(call(self._cluster, *args, **kwargs))
+
+    return method
+
+
+def _awaited(call: Call[P, R]) -> Callable[Concatenate[AsyncKafkaAdmin, P], Coroutine[Any, Any, R]]:
+    @wraps(call)
+    async def method(self: AsyncKafkaAdmin, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await call(self._cluster, *args, **kwargs)
+
+    return method
+
+
+class KafkaAdmin:
+    """Looks after a cluster: topics, settings, groups, offsets, ACLs, users. Several threads may share one.
+
+    >>> from penstock import KafkaAdmin
+    >>> with KafkaAdmin(bootstrap_servers="localhost:9092") as admin:
+    ...     admin.create_topic("orders", partitions=3).num_partitions
+    3
+    """
+
+    def __init__(
+        self, config: AdminConfig | Mapping[str, object] | None = None, **keywords: Unpack[AdminKeywords]
+    ) -> None:
+        from threading import Lock
+
+        self.config = AdminConfig.of(config, keywords)
+        self._cluster = Cluster(ClusterConfig.from_configs(self.config), BlockingNetwork())
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Closes the connections; a later call opens them again.
+
+        >>> admin = KafkaAdmin(bootstrap_servers="localhost:9092")
+        >>> admin.close()
+        """
+        self._cluster.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    list_topics = _blocking(topics.list_topics)
+    describe_topics = _blocking(topics.describe_topics)
+    create_topic = _blocking(topics.create_topic)
+    create_topics = _blocking(topics.create_topics)
+    delete_topics = _blocking(topics.delete_topics)
+    add_partitions = _blocking(topics.add_partitions)
+    delete_records = _blocking(topics.delete_records)
+
+    describe_configs = _blocking(configs.describe_configs)
+    alter_configs = _blocking(configs.alter_configs)
+
+    list_groups = _blocking(groups.list_groups)
+    describe_consumer_groups = _blocking(groups.describe_consumer_groups)
+    describe_share_groups = _blocking(groups.describe_share_groups)
+    delete_groups = _blocking(groups.delete_groups)
+    committed_offsets = _blocking(groups.committed_offsets)
+    alter_group_offsets = _blocking(groups.alter_group_offsets)
+    delete_group_offsets = _blocking(groups.delete_group_offsets)
+    list_offsets = _blocking(groups.list_offsets)
+
+    describe_cluster = _blocking(cluster_calls.describe_cluster)
+    describe_features = _blocking(cluster_calls.describe_features)
+    describe_log_dirs = _blocking(cluster_calls.describe_log_dirs)
+    elect_leaders = _blocking(cluster_calls.elect_leaders)
+    reassign_partitions = _blocking(cluster_calls.reassign_partitions)
+    list_reassignments = _blocking(cluster_calls.list_reassignments)
+
+
+class AsyncKafkaAdmin:
+    """`KafkaAdmin` for an event loop: the same methods, awaited.
+
+    >>> import asyncio
+    >>> from penstock import AsyncKafkaAdmin
+    >>> async def main():
+    ...     async with AsyncKafkaAdmin(bootstrap_servers="localhost:9092") as admin:
+    ...         await admin.create_topic("orders", partitions=3)
+    ...         return [topic.name for topic in await admin.list_topics()]
+    >>> asyncio.run(main())
+    ['orders']
+    """
+
+    def __init__(
+        self, config: AdminConfig | Mapping[str, object] | None = None, **keywords: Unpack[AdminKeywords]
+    ) -> None:
+        from penstock.client.cluster.aio import AsyncioNetwork
+
+        self.config = AdminConfig.of(config, keywords)
+        self._network = AsyncioNetwork()
+        self._cluster = Cluster(ClusterConfig.from_configs(self.config), self._network)
+
+    async def close(self) -> None:
+        """Closes the connections; a later call opens them again.
+
+        >>> async def main():
+        ...     admin = AsyncKafkaAdmin(bootstrap_servers="localhost:9092")
+        ...     await admin.describe_cluster()
+        ...     await admin.close()
+        >>> asyncio.run(main())
+        """
+        self._cluster.close()
+        await self._network.wait_closed()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    list_topics = _awaited(topics.list_topics)
+    describe_topics = _awaited(topics.describe_topics)
+    create_topic = _awaited(topics.create_topic)
+    create_topics = _awaited(topics.create_topics)
+    delete_topics = _awaited(topics.delete_topics)
+    add_partitions = _awaited(topics.add_partitions)
+    delete_records = _awaited(topics.delete_records)
+
+    describe_configs = _awaited(configs.describe_configs)
+    alter_configs = _awaited(configs.alter_configs)
+
+    list_groups = _awaited(groups.list_groups)
+    describe_consumer_groups = _awaited(groups.describe_consumer_groups)
+    describe_share_groups = _awaited(groups.describe_share_groups)
+    delete_groups = _awaited(groups.delete_groups)
+    committed_offsets = _awaited(groups.committed_offsets)
+    alter_group_offsets = _awaited(groups.alter_group_offsets)
+    delete_group_offsets = _awaited(groups.delete_group_offsets)
+    list_offsets = _awaited(groups.list_offsets)
+
+    describe_cluster = _awaited(cluster_calls.describe_cluster)
+    describe_features = _awaited(cluster_calls.describe_features)
+    describe_log_dirs = _awaited(cluster_calls.describe_log_dirs)
+    elect_leaders = _awaited(cluster_calls.elect_leaders)
+    reassign_partitions = _awaited(cluster_calls.reassign_partitions)
+    list_reassignments = _awaited(cluster_calls.list_reassignments)
