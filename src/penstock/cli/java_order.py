@@ -41,5 +41,10 @@ def in_hash_order(keys: Iterable[K], capacity: int = USUAL_CAPACITY) -> list[K]:
     return sorted(distinct, key=lambda key: _bucket(java_hash(key), table))
 
 
+def capacity_of_copy(size: int) -> int:
+    """What a map is made with that copies another of this size."""
+    return int(size / LOAD_FACTOR + 1) if size else USUAL_CAPACITY
+
+
 def _bucket(value: int, table: int) -> int:
     return (value ^ value >> 16) & (table - 1)

@@ -155,7 +155,8 @@ async def alter_share_group_offsets(
     answer = await cluster.ask_coordinator(
         group_id, AlterShareGroupOffsetsRequest(group_id, topics), AlterShareGroupOffsetsResponse
     )
-    raise_for(answer.error_code, answer.error_message)
+    if answer.error_code:
+        return dict.fromkeys(start_offsets, error_for(answer.error_code, answer.error_message))
     return {
         TopicPartition(topic.topic_name, each.partition_index): error_or_none(
             each.error_code, each.error_message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
@@ -21,25 +21,26 @@ from penstock.types import TopicPartition
 
 def delete_chosen_groups(cluster: Cluster, options: OptionSet) -> None:
     group_ids = listed_group_ids(cluster) if options.has("all-groups") else options.values("group")
-    failures = now(delete_groups(cluster, group_ids))
-    print_deletions(
-        "consumer", {group: as_java_says(error) if error else None for group, error in failures.items()}
-    )
+    print_deletions("consumer", *sort_out(now(delete_groups(cluster, group_ids))))
 
 
-def print_deletions(kind: str, failures: Mapping[str, str | None]) -> None:
-    """For each group why it could not be deleted, or None."""
-    groups = in_hash_order(failures)
-    deleted = ", ".join(f"'{group}'" for group in groups if failures[group] is None)
-    if not any(failures.values()):
-        print(f"Deletion of requested {kind} groups ({deleted}) was successful.")
+def sort_out(outcome: Mapping[str, KafkaError | None]) -> tuple[list[str], dict[str, str]]:
+    """The groups that were deleted, and why the others were not, both in the order of Java's maps."""
+    errors = {group_id: error for group_id, error in outcome.items() if error is not None}
+    deleted = in_hash_order(group_id for group_id in outcome if group_id not in errors)
+    return deleted, {group_id: as_java_says(errors[group_id]) for group_id in in_hash_order(errors)}
+
+
+def print_deletions(kind: str, deleted: Sequence[str], failed: Mapping[str, str]) -> None:
+    listed = ", ".join(f"'{group_id}'" for group_id in deleted)
+    if not failed:
+        print(f"Deletion of requested {kind} groups ({listed}) was successful.")
         return
     print(f"\nError: Deletion of some {kind} groups failed:")
-    for group in groups:
-        if failures[group] is not None:
-            print(f"* Group '{group}' could not be deleted due to: {failures[group]}")
+    for group_id, reason in failed.items():
+        print(f"* Group '{group_id}' could not be deleted due to: {reason}")
     if deleted:
-        print(f"\nThese {kind} groups were deleted successfully: {deleted}")
+        print(f"\nThese {kind} groups were deleted successfully: {listed}")
 
 
 # --- offsets

@@ -15,6 +15,7 @@ from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.plan_files import format_plan, read_plan
 from penstock.cli.tools.group_offsets.scenarios import (
     Offsets,
+    check_altered,
     chosen_partitions,
     in_printed_order,
     in_range,
@@ -80,10 +81,8 @@ class Reset:
     def _commit(self, offsets: Offsets) -> None:
         wanted = {partition: CommittedOffset(offset) for partition, offset in offsets.items()}
         with failing(as_broker_says):
-            if wanted:
-                for error in now(alter_group_offsets(self._cluster, self.group_id, wanted)).values():
-                    if error is not None:
-                        raise error
+            outcome = now(alter_group_offsets(self._cluster, self.group_id, wanted))
+        check_altered(outcome)
 
     def _committed(self) -> dict[TopicPartition, CommittedOffset | None]:
         with failing(as_future_says):

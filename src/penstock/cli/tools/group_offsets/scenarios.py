@@ -7,7 +7,13 @@ from collections.abc import Mapping
 
 from penstock.cli.java_order import in_hash_order
 from penstock.cli.tool import err
-from penstock.cli.tools.failures import ArgumentFailure, as_broker_says, as_future_says, failing
+from penstock.cli.tools.failures import (
+    ArgumentFailure,
+    CommandFailure,
+    as_broker_says,
+    as_future_says,
+    failing,
+)
 from penstock.cli.tools.group_offsets.partitions import (
     end_offsets,
     offsets_from,
@@ -18,6 +24,7 @@ from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, par
 from penstock.cli.tools.table import padded, widest
 from penstock.client.admin.group_offsets import CommittedOffset
 from penstock.client.cluster import Cluster, now
+from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
 
 Offsets = dict[TopicPartition, int]
@@ -104,6 +111,13 @@ def _warn_of_limit(partition: TopicPartition, offset: int, how: str, limit: int)
 
 
 # --- what will be, or has been
+
+
+def check_altered(outcome: Mapping[TopicPartition, KafkaError | None]) -> None:
+    failed = [partition for partition in in_hash_order(outcome) if outcome[partition] is not None]
+    if failed:
+        listed = ", ".join(map(str, failed))
+        raise CommandFailure(f"Failed altering group offsets for the following partitions: [{listed}]")
 
 
 def in_printed_order(offsets: Offsets) -> Offsets:

@@ -1,0 +1,35 @@
+"""kafka-share-groups --list."""
+
+from __future__ import annotations
+
+from penstock.cli.java_order import in_hash_order
+from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.consumer_groups.listing import in_listed_order, parse_states
+from penstock.cli.tools.failures import as_future_says, as_java_says, failing
+from penstock.cli.tools.table import padded, widest
+from penstock.client.admin.groups import GroupListing, GroupState, GroupType, list_groups
+from penstock.client.cluster import Cluster, now
+
+GROUP_STATES = (GroupState.EMPTY, GroupState.STABLE, GroupState.DEAD)
+
+
+def print_groups(cluster: Cluster, options: OptionSet) -> None:
+    if not options.has("state"):
+        print("".join(f"{group_id}\n" for group_id in listed_group_ids(cluster)), end="")
+        return
+    states = parse_states(options.value("state") or "", GROUP_STATES)
+    with failing(as_java_says):
+        groups = in_listed_order(now(list_groups(cluster, states=states, types=[GroupType.SHARE])))
+    width = widest([group.group_id for group in groups], 15)
+    print(padded(["GROUP", "STATE"], [width]))
+    for group in groups:
+        print(padded([group.group_id, group.state or GroupState.UNKNOWN], [width]))
+
+
+def listed_groups(cluster: Cluster) -> dict[str, GroupListing]:
+    with failing(as_future_says):
+        return {group.group_id: group for group in now(list_groups(cluster, types=[GroupType.SHARE]))}
+
+
+def listed_group_ids(cluster: Cluster) -> list[str]:
+    return in_hash_order(listed_groups(cluster))
