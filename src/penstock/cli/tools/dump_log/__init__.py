@@ -1,0 +1,1 @@
+"""The parts of kafka-dump-log, by the kind of file."""
