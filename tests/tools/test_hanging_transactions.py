@@ -12,31 +12,24 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.records.builder import build_batch
-from penstock.records.reader import Record
-from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.drivers.model import Record as Message
 from tests.support.cluster_fixture import KafkaServer, running_kafka
-from tests.support.wire_client import WireClient
 from tests.tools.conftest import Tool, tool_for
+from tests.tools.open_transactions import (
+    EPOCH,
+    UNVERIFIED_SETTINGS,
+    append_unknown_transaction,
+    producer_id_of,
+)
 from tests.tools.tables import records, rows
 
 pytestmark = pytest.mark.xdist_group("hanging-transactions")
 
-HOUR_MS = 3_600_000
-PRODUCE_VERSION_BEFORE_TRANSACTIONS_2 = 11
-SETTINGS = {
-    "transaction.partition.verification.enable": "false",
-    "transaction.state.log.num.partitions": "3",
-    "offsets.topic.num.partitions": "3",
-}
-EPOCH = 3
-
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    with running_kafka(tmp_path_factory.mktemp("unverified"), SETTINGS) as server:
+    with running_kafka(tmp_path_factory.mktemp("unverified"), UNVERIFIED_SETTINGS) as server:
         yield server
 
 
@@ -51,31 +44,10 @@ def haunted(kafka: KafkaServer, topic: str) -> Iterator[str]:
     client = ConfluentClient(kafka.bootstrap)
     client.create_topic(topic, partitions=2)
     client.produce(topic, [Message(b"before")])
-    append_unknown_transaction(kafka, topic)
+    assert append_unknown_transaction(kafka, topic) == 1
     client.produce(topic, [Message(b"after")])
     yield topic
     client.close()
-
-
-def producer_id_of(topic: str) -> int:
-    return 1_000_000 + sum(topic.encode())
-
-
-def append_unknown_transaction(kafka: KafkaServer, topic: str) -> None:
-    an_hour_ago = time.time_ns() // 1_000_000 - HOUR_MS
-    batch = build_batch(
-        [Record(0, an_hour_ago, None, b"never committed")],
-        producer_id=producer_id_of(topic),
-        producer_epoch=EPOCH,
-        base_sequence=0,
-        is_transactional=True,
-    )
-    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch.view)])
-    request = ProduceRequest(transactional_id="ghost", acks=-1, timeout_ms=10_000, topic_data=[data])
-    with WireClient(kafka.bootstrap) as connection:
-        answer = connection.send(request, PRODUCE_VERSION_BEFORE_TRANSACTIONS_2)
-    [partition] = answer.responses[0].partition_responses
-    assert (partition.error_code, partition.base_offset) == (0, 1)
 
 
 def committed_values(kafka: KafkaServer, topic: str) -> tuple[list[bytes | None], int | None]:

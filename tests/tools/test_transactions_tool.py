@@ -7,35 +7,21 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Producer
 
 from tests.clients.drivers.model import Client
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 from tests.tools.conftest import Tool
+from tests.tools.open_transactions import TIMEOUT_MS, TIMEOUT_SECONDS, begin
 from tests.tools.tables import records, rows
 
 TOPIC = "transacted"
 ONGOING, DONE, UNDONE = "tools-ongoing", "tools-done", "tools-undone"
 STATES = {ONGOING: "Ongoing", DONE: "CompleteCommit", UNDONE: "CompleteAbort"}
-TIMEOUT_MS = 600_000  # nothing here may be aborted for being slow
-TIMEOUT_SECONDS = 30.0
 
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def begin(kafka: KafkaServer, transactional_id: str, partitions: tuple[int, ...]) -> Producer:
-    """A transaction with one record in each of the partitions."""
-    settings = {"transactional.id": transactional_id, "transaction.timeout.ms": TIMEOUT_MS, "log_level": 0}
-    producer = Producer({"bootstrap.servers": kafka.bootstrap, **settings})
-    producer.init_transactions(TIMEOUT_SECONDS)
-    producer.begin_transaction()
-    for partition in partitions:
-        producer.produce(TOPIC, transactional_id.encode(), partition=partition)
-    assert producer.flush(TIMEOUT_SECONDS) == 0
-    return producer
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +29,9 @@ def began_at(tool: Tool, kafka: KafkaServer, client: Client) -> Iterator[int]:
     """One transaction of each kind, the ended ones with all their markers; the time before the first."""
     client.create_topic(TOPIC, partitions=3)
     before = now_ms()
-    begin(kafka, DONE, (0, 1)).commit_transaction(TIMEOUT_SECONDS)
-    begin(kafka, UNDONE, (0,)).abort_transaction(TIMEOUT_SECONDS)
-    producer = begin(kafka, ONGOING, (0, 2))
+    begin(kafka, TOPIC, DONE, (0, 1)).commit_transaction(TIMEOUT_SECONDS)
+    begin(kafka, TOPIC, UNDONE, (0,)).abort_transaction(TIMEOUT_SECONDS)
+    producer = begin(kafka, TOPIC, ONGOING, (0, 2))
     wait_for(lambda: states(tool) == STATES, what="the markers of the transactions that ended")
     yield before
     producer.abort_transaction(TIMEOUT_SECONDS)

@@ -24,14 +24,22 @@ AskNode = Callable[[int, dict[TopicPartition, T]], Coroutine[Any, Any, Partition
 
 
 async def ask_by_leader(
-    cluster: Cluster, wanted: Mapping[TopicPartition, T], ask_node: AskNode[T, R], what: str
+    cluster: Cluster,
+    wanted: Mapping[TopicPartition, T],
+    ask_node: AskNode[T, R],
+    what: str,
+    *,
+    only_node: int | None = None,
 ) -> PartitionResults[R]:
-    """What `ask_node(node, part)` said of every partition: a result, or why there is none."""
+    """What `ask_node(node, part)` said of every partition: a result, or why there is none.
+
+    With `only_node`, that broker is asked and not the leaders.
+    """
     results: PartitionResults[R] = {}
     left = dict(wanted)
     try:
         async for attempt in cluster.attempts(what):
-            results |= await _one_turn(cluster, left, ask_node)
+            results |= await _one_turn(cluster, left, ask_node, only_node)
             left = {partition: value for partition, value in left.items() if _may_help(results[partition])}
             if not left:
                 break
@@ -42,10 +50,14 @@ async def ask_by_leader(
 
 
 async def _one_turn(
-    cluster: Cluster, left: Mapping[TopicPartition, T], ask_node: AskNode[T, R]
+    cluster: Cluster, left: Mapping[TopicPartition, T], ask_node: AskNode[T, R], only_node: int | None
 ) -> PartitionResults[R]:
-    topics = sorted({partition.topic for partition in left})
-    leaders = leaders_or_errors(await cluster.metadata(topics), left)
+    leaders: PartitionResults[int]
+    if only_node is None:
+        topics = sorted({partition.topic for partition in left})
+        leaders = leaders_or_errors(await cluster.metadata(topics), left)
+    else:
+        leaders = dict.fromkeys(left, only_node)
     by_node: dict[int, dict[TopicPartition, T]] = {}
     for partition, value in left.items():
         if isinstance(node_id := leaders[partition], int):
@@ -83,16 +95,29 @@ def leaders_or_errors(
 ) -> PartitionResults[int]:
     """Each partition's leader, or why it has none."""
     found: PartitionResults[int] = {}
-    errors: dict[str, KafkaError] = {}
+    codes: dict[str, int] = {}
     for topic in metadata.topics:
-        if topic.error_code:
-            errors[topic.name or ""] = error_for(topic.error_code)
+        codes[topic.name or ""] = topic.error_code or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for each in topic.partitions:
             leaderless = error_for(each.error_code or ErrorCode.LEADER_NOT_AVAILABLE)
             partition = TopicPartition(topic.name or "", each.partition_index)
             found[partition] = each.leader_id if each.leader_id >= 0 else leaderless
-    unknown = error_for(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return {each: found.get(each, errors.get(each.topic, unknown)) for each in partitions}
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return {
+        each: found[each] if each in found else _topic_error(each, codes.get(each.topic, unknown))
+        for each in partitions
+    }
+
+
+def _topic_error(partition: TopicPartition, code: int) -> KafkaError:
+    if is_retriable(code):
+        return error_for(code)
+    reasons: dict[int, str] = {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED: "topic authorization failure",
+        ErrorCode.INVALID_TOPIC_EXCEPTION: f"invalid topic `{partition.topic}`",
+    }
+    reason = reasons.get(code, f"unexpected error for topic `{partition.topic}`")
+    return error_for(code, f"Failed to fetch metadata for partition {partition} due to {reason}")
 
 
 def _may_help(result: object) -> bool:

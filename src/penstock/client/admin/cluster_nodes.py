@@ -11,6 +11,8 @@ from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
+FIRST_VERSION_WITH_FENCED_BROKERS = 2
+
 
 class EndpointType(IntEnum):
     BROKER = 1
@@ -35,6 +37,8 @@ async def describe_cluster(
     include_fenced_brokers: bool = False,
 ) -> ClusterDescription:
     """Asks a broker, or a controller if `bootstrap.servers` are controllers, who is there."""
+    if include_fenced_brokers:
+        await _require_fenced_brokers(cluster)
     request = DescribeClusterRequest(
         endpoint_type=endpoint_type, include_fenced_brokers=include_fenced_brokers
     )
@@ -50,6 +54,16 @@ async def describe_cluster(
         for each in answer.brokers
     )
     return ClusterDescription(answer.cluster_id, answer.controller_id, nodes)
+
+
+async def _require_fenced_brokers(cluster: Cluster) -> None:
+    asked = (await cluster.describe()).nodes[0]
+    version = await cluster.newest_version(asked.id, DescribeClusterRequest)
+    if version < FIRST_VERSION_WITH_FENCED_BROKERS:
+        raise UnsupportedVersionError(
+            f"Including fenced broker endpoints is not supported with version {version}",
+            ErrorCode.UNSUPPORTED_VERSION,
+        )
 
 
 def _from_view(view: ClusterView) -> ClusterDescription:
