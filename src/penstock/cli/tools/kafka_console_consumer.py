@@ -1,0 +1,234 @@
+"""kafka-console-consumer: the records of a topic on standard output."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from penstock.cli.options.command_line import (
+    check_one_of_args,
+    check_required_args,
+    command_parser,
+    maybe_merge_options,
+    maybe_print_help_or_version,
+    print_error_and_exit,
+    print_usage_and_exit,
+)
+from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.kinds import INTEGER, LONG
+from penstock.cli.tool import run
+from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.console.consumer_options import (
+    accept_command_config,
+    accept_deserializers,
+    accept_formatter,
+    chosen_formatter,
+    command_properties,
+    group_ids,
+)
+from penstock.cli.tools.console.formatters import Formatter
+
+if TYPE_CHECKING:
+    pass
+
+ABOUT = "This tool helps to read data from Kafka topics and outputs it to standard output."
+EARLIEST, LATEST = -2, -1
+NO_LIMIT = -1
+REBALANCE_PROTOCOL_HINT = (
+    "The consumer rebalance protocol (KIP-848) is production-ready! Set group.protocol=consumer to try it out. "
+    "See https://kafka.apache.org/documentation/#consumer_rebalance_protocol"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    topic: str | None
+    include: str | None
+    partition: int | None
+    offset: int
+    max_messages: int
+    timeout_ms: int | None
+    skip_message_on_error: bool
+    logs_system_test_events: bool
+    configs: dict[str, str]
+    formatter: Formatter
+
+
+def option_parser() -> OptionParser:
+    parser = command_parser()
+    parser.accepts("topic", "The topic to consume from.", argument="topic")
+    parser.accepts(
+        "include",
+        "Regular expression specifying list of topics to include for consumption.",
+        argument="Java regex (String)",
+    )
+    parser.accepts(
+        "partition",
+        "The partition to consume from. "
+        "Consumption starts from the end of the partition unless '--offset' is specified.",
+        argument="partition",
+        kind=INTEGER,
+    )
+    parser.accepts(
+        "offset",
+        "The offset to consume from (a non-negative number), or 'earliest' which means from beginning, "
+        "or 'latest' which means from end",
+        argument="consume offset",
+        default="latest",
+    )
+    accept_command_config(parser, "consumer.config")
+    accept_formatter(parser, "kafka messages", has_delivery_counts=False)
+    parser.accepts(
+        "from-beginning",
+        "If the consumer does not already have an established offset to consume from, "
+        "start with the earliest message present in the log rather than the latest message.",
+    )
+    parser.accepts(
+        "max-messages",
+        "The maximum number of messages to consume before exiting. If not set, consumption is continual.",
+        argument="num_messages",
+        kind=INTEGER,
+    )
+    parser.accepts(
+        "timeout-ms",
+        "If specified, exit if no message is available for consumption for the specified interval.",
+        argument="timeout_ms",
+        kind=LONG,
+    )
+    parser.accepts(
+        "skip-message-on-error", "If there is an error when processing a message, skip it instead of halt."
+    )
+    parser.accepts(
+        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
+    )
+    accept_deserializers(parser)
+    parser.accepts(
+        "enable-systest-events",
+        "Log lifecycle events of the consumer in addition to logging consumed messages. "
+        "(This is specific for system tests.)",
+    )
+    parser.accepts(
+        "isolation-level",
+        "Set to read_committed in order to filter out transactional messages which are not committed. "
+        "Set to read_uncommitted to read all messages.",
+        argument="",
+        default="read_uncommitted",
+    )
+    parser.accepts("group", "The consumer group id of the consumer.", argument="consumer group id")
+    return parser
+
+
+# --- what was asked for
+
+
+def read_request(words: Sequence[str]) -> Request:
+    parser = option_parser()
+    try:
+        options = parser.parse(with_bootstrap_server(words))
+    except OptionError as error:
+        print_usage_and_exit(parser, str(error))
+    maybe_print_help_or_version(parser, options, words, ABOUT)
+    _check_required(parser, options)
+    configs = _consumer_configs(parser, options)
+    return Request(
+        topic=options.value("topic"),
+        include=options.value("include"),
+        partition=options.value("partition"),
+        offset=_offset(parser, options),
+        timeout_ms=_timeout_ms(options),
+        formatter=chosen_formatter(parser, options),
+        max_messages=options.value("max-messages") if options.has("max-messages") else NO_LIMIT,
+        skip_message_on_error=options.has("skip-message-on-error"),
+        logs_system_test_events=options.has("enable-systest-events"),
+        configs=configs,
+    )
+
+
+def _check_required(parser: OptionParser, options: OptionSet) -> None:
+    check_one_of_args(parser, options, "topic", "include")
+    if options.has("partition"):
+        if not options.has("topic"):
+            print_usage_and_exit(parser, "The topic is required when partition is specified.")
+        if options.has("from-beginning") and options.has("offset"):
+            print_usage_and_exit(parser, "Options from-beginning and offset cannot be specified together.")
+    elif options.has("offset"):
+        print_usage_and_exit(parser, "The partition is required when offset is specified.")
+    check_required_args(parser, options, "bootstrap-server")
+
+
+def _consumer_configs(parser: OptionParser, options: OptionSet) -> dict[str, str]:
+    of_file, given = command_properties(parser, options, "consumer.config")
+    groups = group_ids(parser, options, of_file, given, "consumer.config")
+    if groups and options.has("partition"):
+        print_usage_and_exit(parser, "Options group and partition cannot be specified together.")
+    configs = {**of_file, **given}
+    _set_offset_reset(configs, from_beginning=options.has("from-beginning"))
+    configs["bootstrap.servers"] = options.value("bootstrap-server")
+    configs.setdefault("client.id", "console-consumer")
+    maybe_merge_options(configs, "isolation.level", options, "isolation-level")
+    if groups:
+        configs["group.id"] = groups[0]
+    else:
+        configs["group.id"] = f"console-consumer-{random.randrange(100_000)}"
+        configs.setdefault("enable.auto.commit", "false")
+    return configs
+
+
+def _set_offset_reset(configs: dict[str, str], *, from_beginning: bool) -> None:
+    given = configs.get("auto.offset.reset")
+    if from_beginning and given not in (None, "earliest"):
+        print_error_and_exit(
+            f"Can't simultaneously specify --from-beginning and 'auto.offset.reset={given}', "
+            "please remove one option"
+        )
+    configs.setdefault("auto.offset.reset", "earliest" if from_beginning else "latest")
+
+
+def _offset(parser: OptionParser, options: OptionSet) -> int:
+    if not options.has("offset"):
+        return EARLIEST if options.has("from-beginning") else LATEST
+    text = options.value("offset")
+    if text.lower() in ("earliest", "latest"):
+        return EARLIEST if text.lower() == "earliest" else LATEST
+    try:
+        offset: int = LONG.convert(text)
+    except ValueError:
+        _refuse_offset(parser, text)
+    return offset if offset >= 0 else _refuse_offset(parser, text)
+
+
+def _refuse_offset(parser: OptionParser, text: str) -> NoReturn:
+    print_usage_and_exit(
+        parser,
+        f"The provided offset value '{text}' is incorrect. "
+        "Valid values are 'earliest', 'latest', or a non-negative long.",
+    )
+
+
+def _timeout_ms(options: OptionSet) -> int | None:
+    timeout_ms: int | None = options.value("timeout-ms")
+    return timeout_ms if timeout_ms is not None and timeout_ms >= 0 else None
+
+
+# --- doing it
+
+
+def console_consumer(words: list[str]) -> int:
+    request = read_request(words)
+    sys.stdout.flush()
+    from penstock.cli.tools.console.consumer_run import consume_to_output
+
+    return consume_to_output(request)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run("kafka-console-consumer", console_consumer, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

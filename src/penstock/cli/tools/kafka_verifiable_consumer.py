@@ -1,0 +1,201 @@
+"""kafka-verifiable-consumer: what a member of a consumer group lives through, as lines of JSON."""
+
+from __future__ import annotations
+
+import sys
+
+from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
+from penstock.cli.options.command_line import load_properties
+from penstock.cli.options.kinds import INTEGER
+from penstock.cli.tool import err, run
+from penstock.cli.tools.console.broker_list import with_bootstrap_server
+
+ASSIGNORS = "org.apache.kafka.clients.consumer"
+GROUP_PROTOCOLS = ("CLASSIC", "CONSUMER")
+
+
+def argument_parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "verifiable-consumer",
+        default_help=True,
+        description="This tool consumes messages from a specific topic and emits consumer events (e.g. group "
+        "rebalances, received messages, and offsets committed) as JSON objects to STDOUT.",
+    )
+    connection = parser.add_mutually_exclusive_group(
+        "Connection Group", "Group of arguments for connection to brokers", required=True
+    )
+    connection.add_argument(
+        "--bootstrap-server",
+        required=True,
+        dest="bootstrapServer",
+        metavar="HOST1:PORT1[,HOST2:PORT2[...]]",
+        help="The server(s) to connect to. "
+        "Comma-separated list of Kafka brokers in the form HOST1:PORT1,HOST2:PORT2,...",
+    )
+    parser.add_argument("--topic", required=True, metavar="TOPIC", help="Consumes messages from this topic.")
+    _add_group(parser)
+    _add_consuming(parser)
+    parser.add_argument(
+        "--consumer.config",
+        metavar="CONFIG-FILE",
+        help="(DEPRECATED) Consumer config properties file. "
+        "This option will be removed in a future version. Use --command-config instead",
+    )
+    parser.add_argument(
+        "--command-config",
+        metavar="CONFIG-FILE",
+        dest="commandConfigFile",
+        help="Config properties file (config options shared with command line parameters will be overridden).",
+    )
+    return parser
+
+
+def _add_group(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--group-protocol",
+        default="classic",
+        dest="groupProtocol",
+        metavar="GROUP-PROTOCOL",
+        help=f"Group protocol (must be one of {', '.join(GROUP_PROTOCOLS)})",
+    )
+    parser.add_argument(
+        "--group-remote-assignor",
+        dest="groupRemoteAssignor",
+        metavar="GROUP-REMOTE-ASSIGNOR",
+        help="Group remote assignor; only used if the group protocol is CONSUMER",
+    )
+    parser.add_argument(
+        "--group-id",
+        required=True,
+        dest="groupId",
+        metavar="GROUP-ID",
+        help="The group id of the consumer group",
+    )
+    parser.add_argument(
+        "--group-instance-id",
+        dest="groupInstanceId",
+        metavar="GROUP-INSTANCE-ID",
+        help="A unique identifier of the consumer instance",
+    )
+
+
+def _add_consuming(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-messages",
+        type=INTEGER,
+        default=-1,
+        dest="maxMessages",
+        metavar="MAX-MESSAGES",
+        help="Consume this many messages. If -1 (the default), the consumer will consume until the process is "
+        "killed externally",
+    )
+    parser.add_argument(
+        "--session-timeout",
+        type=INTEGER,
+        dest="sessionTimeout",
+        metavar="TIMEOUT-MS",
+        help="Set the consumer's session timeout, note that this configuration is not supported when group protocol "
+        "is consumer",
+    )
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        metavar="VERBOSE",
+        help="Enable to log individual consumed records",
+    )
+    parser.add_argument(
+        "--enable-autocommit",
+        action="store_true",
+        dest="useAutoCommit",
+        metavar="ENABLE-AUTOCOMMIT",
+        help="Enable offset auto-commit on consumer",
+    )
+    parser.add_argument(
+        "--reset-policy",
+        default="earliest",
+        dest="resetPolicy",
+        metavar="RESET-POLICY",
+        help="Set reset policy (must be either 'earliest', 'latest', or 'none')",
+    )
+    parser.add_argument(
+        "--assignment-strategy",
+        default=f"{ASSIGNORS}.RangeAssignor",
+        dest="assignmentStrategy",
+        metavar="ASSIGNMENT-STRATEGY",
+        help=f"Set assignment strategy (e.g. {ASSIGNORS}.RoundRobinAssignor); "
+        "only used if the group protocol is CLASSIC",
+    )
+
+
+def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
+    old, new = given["consumer.config"], given["commandConfigFile"]
+    if old is not None and new is not None:
+        raise ArgumentParserError(
+            "Options --consumer.config and --command-config are mutually exclusive.", parser
+        )
+    if old is not None:
+        print(
+            "Option --consumer.config has been deprecated and will be removed in a future version. "
+            "Use --command-config instead."
+        )
+    file = new if old is None else old
+    optional = {
+        "session.timeout.ms": given["sessionTimeout"],
+        "group.instance.id": given["groupInstanceId"],
+        **_protocol_configs(given),
+    }
+    return {
+        **(load_properties(file) if file is not None else {}),
+        **{name: str(value) for name, value in optional.items() if value is not None},
+        "group.id": given["groupId"],
+        "bootstrap.servers": given["bootstrapServer"],
+        "enable.auto.commit": str(given["useAutoCommit"]).lower(),
+        "auto.offset.reset": given["resetPolicy"],
+    }
+
+
+def _protocol_configs(given: Namespace) -> dict[str, str | None]:
+    protocol = given["groupProtocol"]
+    if protocol.upper() not in GROUP_PROTOCOLS:
+        raise ValueError(
+            f"No enum constant org.apache.kafka.clients.consumer.GroupProtocol.{protocol.upper()}: "
+            f"--group-protocol takes one of {', '.join(GROUP_PROTOCOLS)}"
+        )
+    if protocol.upper() == "CONSUMER":
+        return {"group.protocol": "consumer", "group.remote.assignor": given["groupRemoteAssignor"]}
+    return {"group.protocol": "classic", "partition.assignment.strategy": given["assignmentStrategy"]}
+
+
+def verifiable_consumer(words: list[str]) -> int:
+    parser = argument_parser()
+    if not words:
+        parser.print_help()
+        return 0
+    try:
+        given = parser.parse_args(with_bootstrap_server(words))
+        configs = _configs(parser, given)
+    except ArgumentParserError as error:
+        parser.handle_error(error)
+        return 1
+    except ValueError as error:
+        err(str(error))
+        return 1
+    from penstock.cli.tools.verifiable.consumer_run import Request, run_verifiable_consumer
+
+    return run_verifiable_consumer(
+        Request(
+            topic=given["topic"],
+            max_messages=given["maxMessages"],
+            commits_by_itself=given["useAutoCommit"],
+            is_verbose=given["verbose"],
+            configs=configs,
+        )
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run("kafka-verifiable-consumer", verifiable_consumer, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

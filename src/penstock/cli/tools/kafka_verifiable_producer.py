@@ -1,0 +1,148 @@
+"""kafka-verifiable-producer: increasing numbers into a topic, with a line of JSON for each."""
+
+from __future__ import annotations
+
+import sys
+
+from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
+from penstock.cli.options.command_line import load_properties
+from penstock.cli.options.kinds import INTEGER, LONG
+from penstock.cli.tool import run
+from penstock.cli.tools.console.broker_list import with_bootstrap_server
+
+NO_CREATE_TIME = -1
+
+
+def argument_parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "verifiable-producer",
+        default_help=True,
+        description="This tool produces increasing integers to the specified topic and prints JSON metadata to stdout "
+        'on each "send" request, making externally visible which messages have been acked and which have not.',
+    )
+    parser.add_argument("--topic", required=True, metavar="TOPIC", help="Produce messages to this topic.")
+    connection = parser.add_mutually_exclusive_group(
+        "Connection Group", "Group of arguments for connection to brokers", required=True
+    )
+    connection.add_argument(
+        "--bootstrap-server",
+        dest="bootstrapServer",
+        metavar="HOST1:PORT1[,HOST2:PORT2[...]]",
+        help="REQUIRED: The server(s) to connect to. "
+        "Comma-separated list of Kafka brokers in the form HOST1:PORT1,HOST2:PORT2,...",
+    )
+    parser.add_argument(
+        "--max-messages",
+        default=-1,
+        type=INTEGER,
+        dest="maxMessages",
+        metavar="MAX-MESSAGES",
+        help="Produce this many messages. If -1, produce messages until the process is killed externally.",
+    )
+    parser.add_argument(
+        "--throughput",
+        default=-1,
+        type=INTEGER,
+        metavar="THROUGHPUT",
+        help="If set >= 0, throttle maximum message throughput to *approximately* THROUGHPUT messages/sec.",
+    )
+    parser.add_argument(
+        "--acks",
+        default=-1,
+        type=INTEGER,
+        choices=(0, 1, -1),
+        metavar="ACKS",
+        help="Acks required on each produced message. See Kafka docs on acks for details.",
+    )
+    parser.add_argument(
+        "--producer.config",
+        metavar="CONFIG-FILE",
+        help="(DEPRECATED) Producer config properties file. "
+        "This option will be removed in a future version. Use --command-config instead.",
+    )
+    parser.add_argument(
+        "--message-create-time",
+        default=NO_CREATE_TIME,
+        type=LONG,
+        metavar="CREATE-TIME",
+        dest="createTime",
+        help="Send messages with creation time starting at the arguments value, in milliseconds since epoch",
+    )
+    parser.add_argument(
+        "--value-prefix",
+        type=INTEGER,
+        metavar="VALUE-PREFIX",
+        dest="valuePrefix",
+        help="If specified, each produced value will have this prefix with a dot separator",
+    )
+    parser.add_argument(
+        "--repeating-keys",
+        type=INTEGER,
+        metavar="REPEATING-KEYS",
+        dest="repeatingKeys",
+        help="If specified, each produced record will have a key starting at 0 increment by 1 up to the number "
+        "specified (exclusive), then the key is set to 0 again",
+    )
+    parser.add_argument(
+        "--command-config",
+        metavar="CONFIG-FILE",
+        dest="commandConfigFile",
+        help="Config properties file (config options shared with command line parameters will be overridden).",
+    )
+    return parser
+
+
+def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
+    old, new = given["producer.config"], given["commandConfigFile"]
+    if old is not None and new is not None:
+        raise ArgumentParserError(
+            "Options --producer.config and --command-config are mutually exclusive.", parser
+        )
+    if old is not None:
+        print(
+            "Option --producer.config has been deprecated and will be removed in a future version. "
+            "Use --command-config instead."
+        )
+    file = new if old is None else old
+    return {
+        "client.id": "producer-1",
+        "bootstrap.servers": given["bootstrapServer"],
+        "acks": str(given["acks"]),
+        "retries": "0",
+        **(load_properties(file) if file is not None else {}),
+    }
+
+
+def verifiable_producer(words: list[str]) -> int:
+    parser = argument_parser()
+    if not words:
+        parser.print_help()
+        return 0
+    try:
+        given = parser.parse_args(with_bootstrap_server(words))
+        configs = _configs(parser, given)
+    except ArgumentParserError as error:
+        parser.handle_error(error)
+        return 1
+    from penstock.cli.tools.verifiable.producer_run import Request, run_verifiable_producer
+
+    create_time_ms = given["createTime"]
+    return run_verifiable_producer(
+        Request(
+            topic=given["topic"],
+            max_messages=given["maxMessages"],
+            throughput=given["throughput"],
+            value_prefix=given["valuePrefix"],
+            repeating_keys=given["repeatingKeys"],
+            create_time_ms=None if create_time_ms == NO_CREATE_TIME else create_time_ms,
+            configs=configs,
+        )
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run("kafka-verifiable-producer", verifiable_producer, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the performance tools are made of: statistics, throttling, payloads, Java's dates and numbers."""

@@ -1,0 +1,1 @@
+"""What the verifiable producer and consumer have in common."""
