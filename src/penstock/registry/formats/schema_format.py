@@ -16,8 +16,10 @@ class Incompatibility:
     kind: str
     """Confluent's name for it, such as READER_FIELD_MISSING_DEFAULT_VALUE."""
     message: str
+    """For people; Confluent's texts say %s where the older and the newer schema are named."""
     path: str
     """Where: a JSON pointer into the reader's schema, or a Protobuf path."""
+    info: str = ""
 
 
 class InvalidSchema(PenstockError):
@@ -44,5 +46,8 @@ class ParsedSchema(Protocol):
 class SchemaFormat(Protocol):
     """A module of `registry.formats` that has these names."""
 
-    def parse(self, text: str, references: Mapping[str, str]) -> ParsedSchema:
-        """`references` has the text of each schema that is referred to, directly or not, by the name used for it."""
+    def parse(self, text: str, references: Mapping[str, str], *, is_new: bool = True) -> ParsedSchema:
+        """`references` has the text of each schema that is referred to, directly or not, by the name used for it.
+
+        What was registered long ago is read less strictly than what `is_new`.
+        """
