@@ -7,7 +7,7 @@ same has to come in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 from penstock.types import TopicPartition
@@ -32,13 +32,15 @@ def java_hash(key: object) -> int:
     return value
 
 
-def in_hash_order(keys: Iterable[K], capacity: int = USUAL_CAPACITY) -> list[K]:
+def in_hash_order(
+    keys: Iterable[K], capacity: int = USUAL_CAPACITY, *, hash_of: Callable[[K], int] = java_hash
+) -> list[K]:
     """The distinct keys as a map gives them, made with a capacity and filled one by one."""
     distinct = list(dict.fromkeys(keys))
     table = 1
     while table < capacity or len(distinct) > table * LOAD_FACTOR:
         table *= 2
-    return sorted(distinct, key=lambda key: _bucket(java_hash(key), table))
+    return sorted(distinct, key=lambda key: _bucket(hash_of(key), table))
 
 
 def capacity_of_copy(size: int) -> int:

@@ -14,10 +14,10 @@ TOOL = "kafka-topics"
 
 @pytest.fixture(scope="module", autouse=True)
 def topics(client: Client) -> None:
-    for name, partitions in (("orders", 3), ("orders.late", 1), ("parcels", 12), ("payments", 2)):
+    for name, partitions in (("fruit", 3), ("fruit.late", 1), ("nuts", 12), ("seeds", 2)):
         client.create_topic(name, partitions=partitions)
     configs = {"cleanup.policy": "compact", "segment.bytes": "1048576", "retention.ms": "-1"}
-    client.create_topic("overridden", partitions=1, configs=configs)
+    client.create_topic("jam", partitions=1, configs=configs)
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ def topics(client: Client) -> None:
     [
         (),
         ("--exclude-internal",),
-        ("--topic", "orders"),
-        ("--topic", "orders.*"),
-        ("--topic", "orders, parcels"),
-        ("--topic", "'payments'"),
+        ("--topic", "fruit"),
+        ("--topic", "fruit.*"),
+        ("--topic", "fruit, nuts"),
+        ("--topic", "'seeds'"),
         ("--topic", "no-such-topic"),
-        ("--topic", "orders["),
+        ("--topic", "fruit["),
         ("--topic", ""),
     ],
 )
@@ -43,21 +43,21 @@ def test_list(both: BothTools, words: tuple[str, ...]) -> None:
     [
         (),
         ("--exclude-internal",),
-        ("--topic", "orders"),
-        ("--topic", "orders|parcels|payments|overridden"),
-        ("--topic", "parcels", "--partition-size-limit-per-response", "5"),
+        ("--topic", "fruit"),
+        ("--topic", "fruit|nuts|seeds|jam"),
+        ("--topic", "nuts", "--partition-size-limit-per-response", "5"),
         ("--topics-with-overrides",),
         ("--under-replicated-partitions",),
         ("--unavailable-partitions",),
         ("--under-min-isr-partitions",),
-        ("--at-min-isr-partitions", "--topic", "orders"),
+        ("--at-min-isr-partitions", "--topic", "fruit"),
         ("--topic", "no-such-topic"),
         ("--topic", "no-such-topic", "--if-exists"),
-        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAA", "--topic", "orders"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAA", "--topic", "fruit"),
         ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAB"),
         ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ"),
         ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ", "--if-exists"),
-        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ", "--topic", "orders", "--if-exists"),
+        ("--topic-id", "AAAAAAAAAAAAAAAAAAAAAQ", "--topic", "fruit", "--if-exists"),
         ("--topic-id", "short"),
         ("--topic-id", "sh?rt"),
         ("--topic-id", "much-longer-than-an-id-is-allowed-to-be"),
@@ -68,7 +68,7 @@ def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
 
 
 def test_describe_by_id(both: BothTools) -> None:
-    described = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic", "orders").stdout
+    described = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic", "fruit").stdout
     topic_id = described.partition("TopicId: ")[2].partition("\t")[0]
     by_id = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--topic-id", topic_id)
     assert by_id.stdout.splitlines()[0] == described.splitlines()[0]
@@ -80,7 +80,7 @@ def test_describe_by_id(both: BothTools) -> None:
         (),
         ("--partitions", "4", "--replication-factor", "1"),
         ("--config", "retention.ms=1000", "--config", "cleanup.policy = compact"),
-        ("--replica-assignment", "1,1"),
+        ("--replica-assignment", "0,0"),
     ],
 )
 def test_create_alter_and_delete(both: BothTools, words: tuple[str, ...]) -> None:
@@ -105,8 +105,8 @@ def test_create_alter_and_delete(both: BothTools, words: tuple[str, ...]) -> Non
     )
     mutate("--alter", "--partitions", "6")
     mutate("--alter", "--partitions", "6")
-    mutate("--alter", "--partitions", "7", "--replica-assignment", "1,1,1,1,1,1,1")
-    mutate("--alter", "--partitions", "8", "--replica-assignment", "1,1")
+    mutate("--alter", "--partitions", "7", "--replica-assignment", "0,0,0,0,0,0,0")
+    mutate("--alter", "--partitions", "8", "--replica-assignment", "0,1")
     mutate("--delete")
     mutate("--delete")
     mutate("--delete", "--if-exists")
@@ -153,14 +153,14 @@ def test_wrong_values_of_new_topics(both: BothTools, words: tuple[str, ...]) -> 
         ("--version",),
         ("--list", "--version"),
         ("--list", "--create"),
-        ("--topic", "orders"),
+        ("--topic", "fruit"),
         ("--create",),
         ("--delete",),
-        ("--alter", "--topic", "orders"),
+        ("--alter", "--topic", "fruit"),
         ("--describe", "--if-exists"),
         ("--describe", "--config", "a=b"),
         ("--describe", "--partitions", "1"),
-        ("--alter", "--topic", "orders", "--partitions", "1", "--replication-factor", "1"),
+        ("--alter", "--topic", "fruit", "--partitions", "1", "--replication-factor", "1"),
         ("--create", "--topic", "new", "--replica-assignment", "1", "--partitions", "1"),
         ("--list", "--under-replicated-partitions"),
         ("--describe", "--topics-with-overrides", "--unavailable-partitions"),
@@ -180,7 +180,7 @@ def test_words(both: BothTools, words: tuple[str, ...]) -> None:
 
 
 def test_configs_are_not_altered_here(both: BothTools) -> None:
-    words = ("--bootstrap-server", both.bootstrap, "--alter", "--topic", "orders", "--config", "a=b")
+    words = ("--bootstrap-server", both.bootstrap, "--alter", "--topic", "fruit", "--config", "a=b")
     one, other = map(re.escape, ("[[bootstrap-server], [config]]", "[[config], [bootstrap-server]]"))
     assert both(TOOL, *words, masks=[mask(f"{one}|{other}", "<both>")]).returncode == 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.cli.java_order import in_hash_order
+from penstock.cli.java_order import capacity_of_copy, in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.topics.selection import existing_topic_id, existing_topics
 from penstock.cli.tools.topics.topic_id import parsed_topic_id
@@ -50,7 +50,7 @@ async def _descriptions(cluster: Cluster, options: OptionSet) -> Descriptions:
 def _as_admin_gives(names: list[str]) -> list[str]:
     """In the order of the maps that Kafka's admin client puts them into one after the other."""
     count = len(names)
-    copied = in_hash_order(in_hash_order(names, count), int(count / 0.75) + 1)
+    copied = in_hash_order(in_hash_order(names, count), capacity_of_copy(count))
     return in_hash_order(copied, count)
 
 

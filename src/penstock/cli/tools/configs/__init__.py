@@ -1,0 +1,1 @@
+"""What kafka-configs is made of."""
