@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         UnsupportedVersionError,
     )
     from penstock.client.partitioners import PriorityPartitioner, RoundRobinPartitioner
+    from penstock.client.producer import KafkaProducer
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -44,6 +45,7 @@ __all__ = [
     "JsonDeserializer",
     "JsonSerializer",
     "KafkaError",
+    "KafkaProducer",
     "KafkaTimeoutError",
     "OffsetAndMetadata",
     "PriorityPartitioner",
@@ -81,6 +83,7 @@ _NAMES = {
         "PriorityPartitioner",
         "RoundRobinPartitioner",
     ),
+    "penstock.client.producer": ("KafkaProducer",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         TransactionAbortableError,
         UnsupportedVersionError,
     )
+    from penstock.client.futures import SendFuture
     from penstock.client.partitioners import (
         FunctionPartitioner,
         Outgoing,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         murmur2,
         partition_of_key,
     )
+    from penstock.client.producer import KafkaProducer
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
         UUIDDeserializer,
         UUIDSerializer,
     )
+    from penstock.client.transactions import Transaction
 
 __all__ = [
     "AdminConfig",
@@ -86,6 +89,7 @@ __all__ = [
     "JsonDeserializer",
     "JsonSerializer",
     "KafkaError",
+    "KafkaProducer",
     "KafkaTimeoutError",
     "LongDeserializer",
     "LongSerializer",
@@ -99,6 +103,7 @@ __all__ = [
     "RecordMetadata",
     "RetriableError",
     "RoundRobinPartitioner",
+    "SendFuture",
     "SerializationError",
     "Serializer",
     "ShortDeserializer",
@@ -107,6 +112,7 @@ __all__ = [
     "StringSerializer",
     "TimestampType",
     "TopicPartition",
+    "Transaction",
     "TransactionAbortableError",
     "UUIDDeserializer",
     "UUIDSerializer",
@@ -133,6 +139,7 @@ _NAMES = {
         "TransactionAbortableError",
         "UnsupportedVersionError",
     ),
+    "penstock.client.futures": ("SendFuture",),
     "penstock.client.partitioners": (
         "FunctionPartitioner",
         "Outgoing",
@@ -142,6 +149,7 @@ _NAMES = {
         "murmur2",
         "partition_of_key",
     ),
+    "penstock.client.producer": ("KafkaProducer",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",
@@ -175,6 +183,7 @@ _NAMES = {
         "UUIDDeserializer",
         "UUIDSerializer",
     ),
+    "penstock.client.transactions": ("Transaction",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -29,7 +29,7 @@ from confluent_kafka import (
 from confluent_kafka import KafkaError as NativeError
 from confluent_kafka import TopicPartition as NativeTopicPartition
 
-from penstock.client.advice import ADVICE, LOCAL_ERRORS
+from penstock.client.advice import ADVICE, LOCAL_ERRORS, LocalError
 from penstock.client.config.translate import NativeConfig
 from penstock.client.errors import (
     FatalError,
@@ -62,6 +62,7 @@ __all__ = [
     "client_error",
     "config_error",
     "error_of",
+    "is_purge",
     "with_diagnostics",
 ]
 
@@ -82,38 +83,36 @@ def error_of(exception: KafkaException) -> NativeError:
 
 def client_error(error: NativeError, what: str = "", troubles: "BrokerTroubles | None" = None) -> KafkaError:
     """Our error for one of librdkafka's: "<what failed>: <why>; <which broker does not answer>; <what to do>"."""
-    code = error.code()
-    made = error_for(code) if code >= 0 else _local_error(error)
-    cls = _class_by_flags(error) or type(made)
-    reason = error.str() if error.str() != error.name() else made.message
-    advice = (
-        LOCAL_ERRORS[error.name()].advice
-        if error.name() in LOCAL_ERRORS
-        else ADVICE.get(known_code(code), "")
-    )
-    waits_for_brokers = (
-        code < 0 and LOCAL_ERRORS.get(error.name()) is not None and LOCAL_ERRORS[error.name()].of_brokers
-    )
-    trouble = troubles.explain() if troubles is not None and waits_for_brokers else ""
-    said = "; ".join(part for part in (reason.removeprefix("Local: ").rstrip("."), trouble or advice) if part)
+    facts = LOCAL_ERRORS.get(error.name())
+    made = _error_without_flags(error, facts)
+    cls = _class_by_flags(error, facts) or type(made)
+    trouble = troubles.explain() if troubles is not None and facts is not None and facts.of_brokers else ""
+    advice = ADVICE.get(known_code(error.code()), "") if facts is None else facts.advice
+    reason = _PREFIX.sub("", error.str()).rstrip(".") or made.message
+    said = "; ".join(part for part in (reason, trouble or advice) if part)
     return cls(f"{what}: {said}" if what else said, made.code)
 
 
-def _local_error(error: NativeError) -> KafkaError:
-    facts = LOCAL_ERRORS.get(error.name())
-    return KafkaError(error.str()) if facts is None else facts.kind(error.str(), facts.code)
+_PREFIX = re.compile(r"^(Unable to produce message: )?((Local|Broker): )?")
 
 
-def _class_by_flags(error: NativeError) -> type[KafkaError] | None:
+def is_purge(error: NativeError) -> bool:
+    """Whether a record was dropped with its transaction, or at the end, as the application wanted."""
+    return error.code() in (NativeError._PURGE_QUEUE, NativeError._PURGE_INFLIGHT)
+
+
+def _error_without_flags(error: NativeError, facts: LocalError | None) -> KafkaError:
+    if facts is not None:
+        return facts.kind(error.str(), facts.code)
+    return error_for(error.code()) if error.code() >= 0 else KafkaError(error.str())
+
+
+def _class_by_flags(error: NativeError, facts: LocalError | None) -> type[KafkaError] | None:
     if error.fatal():
         return FatalError
     if error.txn_requires_abort():
         return TransactionAbortableError
-    return (
-        RetriableError
-        if error.retriable() and error.code() < 0 and error.name() not in LOCAL_ERRORS
-        else None
-    )
+    return RetriableError if error.retriable() and error.code() < 0 and facts is None else None
 
 
 def config_error(exception: KafkaException) -> ConfigError:

@@ -67,8 +67,9 @@ class ClientConfig(Mapping[str, object]):
         """Raises ConfigError where settings do not go together."""
 
     def _left_out(self) -> set[str]:
-        """Defaults that librdkafka must not be told, as they would conflict with what was given."""
-        return set()
+        """Defaults that librdkafka must not be told, as they do not go with what was given."""
+        without_sasl = not str(self["security.protocol"]).upper().startswith("SASL")
+        return {"sasl.mechanism"} - self.given.keys() if without_sasl else set()
 
     def _warn_of_settings_without_effect(self) -> None:
         for name in self.given:
@@ -150,7 +151,8 @@ class ProducerConfig(ClientConfig, ProducerAttributes):
     def _left_out(self) -> set[str]:
         # With transactions librdkafka keeps delivery.timeout.ms within transaction.timeout.ms by itself.
         transactional = self["transactional.id"] is not None
-        return {"delivery.timeout.ms"} - self.given.keys() if transactional else {"transaction.timeout.ms"}
+        unwanted = {"delivery.timeout.ms"} - self.given.keys() if transactional else {"transaction.timeout.ms"}
+        return super()._left_out() | unwanted
 
 
 class ConsumerConfig(ClientConfig, ConsumerAttributes):
@@ -180,7 +182,8 @@ class ConsumerConfig(ClientConfig, ConsumerAttributes):
         """What only the other group protocol knows: librdkafka refuses it, if it was given."""
         by_broker = str(self["group.protocol"]).lower() == "consumer"
         classic = {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"}
-        return classic - self.given.keys() if by_broker else set()
+        unwanted = classic - self.given.keys() if by_broker else set()
+        return super()._left_out() | unwanted
 
 
 class AdminConfig(ClientConfig, AdminAttributes):

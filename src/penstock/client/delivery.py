@@ -1,0 +1,183 @@
+"""The thread that hears of deliveries, and what waits for it.
+
+librdkafka tells of each record's fate through a callback, which it calls from `poll`. A thread of its own polls, so
+that futures are done and callbacks run whether or not the application calls the producer again.
+
+Python runs one thread at a time. For each callback the thread has to ask for its turn, and a sender that never pauses
+hands over every five milliseconds only: two hundred callbacks a second, where it sends a million records. So the
+sender steps aside: the first callback of a round sets `is_serving`, the sender looks at that before each record, and
+waits until the round is over. Rounds are short, since nothing else then runs.
+
+Records sent with `produce` have no future. Whether one was delivered is only known if it is watched, which costs as
+much as sending it. So all are watched as long as there are few of them between two rounds (`WATCHED_PER_ROUND`), and
+of more one in `WATCH_ONE_IN`; brokers refuse batches, hardly ever records.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from penstock.client.errors import KafkaError
+from penstock.client.librdkafka import (
+    BrokerTroubles,
+    KafkaException,
+    Message,
+    NativeError,
+    Producer,
+    client_error,
+    is_purge,
+)
+
+logger = logging.getLogger("penstock.client")
+
+BUSY_POLL_SECONDS, IDLE_POLL_SECONDS = 0.02, 0.1
+ROUNDS_UNTIL_IDLE = 50
+STEP_ASIDE_SECONDS = 0.05
+WATCHED_PER_ROUND = 100
+WATCH_ONE_IN = 64
+
+
+class DeliveryFailures:
+    """Counts records that failed, and logs those that nobody has looked at: the first at once, others every while."""
+
+    LOG_EVERY_SECONDS = 10.0
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._unreported = 0
+        self._next_report_at = 0.0
+
+    def report(self, error: Exception) -> None:
+        """A failure that nobody will look at."""
+        self._unreported += 1
+        now = time.monotonic()
+        if now < self._next_report_at:
+            return
+        self._next_report_at = now + self.LOG_EVERY_SECONDS
+        self.report_rest(error)
+
+    def report_rest(self, error: Exception | None = None) -> None:
+        if count := self._unreported:
+            self._unreported = 0
+            last = f", the last one: {error}" if error is not None else ""
+            records = "1 record was" if count == 1 else f"{count} records were"
+            logger.error("%s not delivered, and nobody has looked at it%s", records, last)
+
+
+class Delivery:
+    """What the producer, its thread and its futures share; the thread never holds the producer itself."""
+
+    def __init__(self, native: Producer, troubles: BrokerTroubles) -> None:
+        self.native, self.troubles = native, troubles
+        self.failures = DeliveryFailures()
+        self.is_serving = False
+        self.to_watch = WATCHED_PER_ROUND
+        self._round_over = threading.Event()
+        self._servers: set[int] = set()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="penstock-producer", daemon=True)
+        self._thread.start()
+
+    # --- the thread
+
+    def _run(self) -> None:
+        self._servers.add(threading.get_ident())
+        poll, quiet_rounds = self.native.poll, 0
+        while not self._stopped:
+            try:
+                served = poll(BUSY_POLL_SECONDS if quiet_rounds < ROUNDS_UNTIL_IDLE else IDLE_POLL_SECONDS)
+                quiet_rounds = 0 if served else quiet_rounds + 1
+            except Exception:
+                logger.exception("a callback of the producer failed")
+            self._end_round()
+
+    def _end_round(self) -> None:
+        self.to_watch = WATCHED_PER_ROUND
+        self.is_serving = False
+        self._round_over.set()
+
+    @contextmanager
+    def serving_here(self) -> Iterator[None]:
+        """Around calls of librdkafka that run callbacks in this thread: flush and the like."""
+        me = threading.get_ident()
+        self._servers.add(me)
+        try:
+            yield
+        finally:
+            self._servers.discard(me)
+            self._end_round()
+
+    def stop(self) -> None:
+        """Ends the thread, which is over within one poll."""
+        self._stopped = True
+        if threading.get_ident() != self._thread.ident:
+            self._thread.join()
+
+    def close(self, drops_records: bool) -> None:
+        """Lets go of librdkafka; records that are left fail."""
+        self.stop()
+        with self.serving_here():
+            if drops_records:
+                self.native.purge()
+                self.native.poll(0)
+            self.native.close()
+        self.failures.report_rest()
+
+    def abandon(self) -> None:
+        """As `stop`, without waiting."""
+        self._stopped = True
+
+    # --- the sender
+
+    def step_aside(self) -> None:
+        """Waits until callbacks have run; called when `is_serving`, but for senders that are callbacks themselves."""
+        if threading.get_ident() not in self._servers:
+            self._round_over.clear()
+            if self.is_serving:
+                self._round_over.wait(STEP_ASIDE_SECONDS)
+
+    def wait_for_room(self, deadline: float) -> bool:
+        """Whether there may be room in the buffer now; False when it is too late."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        if threading.get_ident() in self._servers:
+            self.native.poll(min(left, BUSY_POLL_SECONDS))
+        else:
+            self._round_over.clear()
+            self._round_over.wait(min(left, STEP_ASIDE_SECONDS))
+        return True
+
+    # --- outcomes
+
+    def on_watched(self, error: NativeError | None, message: Message) -> None:
+        """librdkafka's callback for records without a future."""
+        self.is_serving = True
+        if error is not None and not is_purge(error):
+            self.failures.count += 1
+            self.failures.report(self.error_of(error, message.topic()))
+
+    def error_of(self, error: NativeError, topic: str | None) -> KafkaError:
+        """The error of a record that failed."""
+        return client_error(error, f"topic {topic}: the record was not delivered", self.troubles)
+
+    def why_waiting(self, what: str) -> str:
+        """What is waited for, and which broker keeps it waiting."""
+        trouble = self.troubles.explain()
+        return f"{what}: {trouble}" if trouble else what
+
+    def flush(self, timeout: float | None) -> int:
+        """How many records are still waiting."""
+        with self.serving_here():
+            return self.native.flush(-1 if timeout is None else timeout)
+
+    def call(self, what: str, function: object, *arguments: object) -> None:
+        """Calls librdkafka where it may run callbacks; its errors become ours."""
+        assert callable(function)
+        try:
+            with self.serving_here():
+                function(*arguments)
+        except KafkaException as exception:
+            raise client_error(exception.args[0], what, self.troubles) from None
