@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from penstock.client.admin.calls import cluster as cluster_calls
-from penstock.client.admin.calls import configs, groups, topics
+from penstock.client.admin.calls import configs, groups, security, topics, transactions
 from penstock.client.cluster import Cluster, ClusterConfig, now
 from penstock.client.cluster.blocking import BlockingNetwork
 from penstock.client.config import AdminConfig
@@ -101,6 +101,19 @@ class KafkaAdmin:
     reassign_partitions = _blocking(cluster_calls.reassign_partitions)
     list_reassignments = _blocking(cluster_calls.list_reassignments)
 
+    list_acls = _blocking(security.list_acls)
+    create_acls = _blocking(security.create_acls)
+    delete_acls = _blocking(security.delete_acls)
+    list_users = _blocking(security.list_users)
+    upsert_user = _blocking(security.upsert_user)
+    delete_user = _blocking(security.delete_user)
+    list_quotas = _blocking(security.list_quotas)
+    alter_quotas = _blocking(security.alter_quotas)
+
+    list_transactions = _blocking(transactions.list_transactions)
+    describe_transaction = _blocking(transactions.describe_transaction)
+    terminate_transaction = _blocking(transactions.terminate_transaction)
+
 
 class AsyncKafkaAdmin:
     """`KafkaAdmin` for an event loop: the same methods, awaited.
@@ -170,3 +183,16 @@ class AsyncKafkaAdmin:
     elect_leaders = _awaited(cluster_calls.elect_leaders)
     reassign_partitions = _awaited(cluster_calls.reassign_partitions)
     list_reassignments = _awaited(cluster_calls.list_reassignments)
+
+    list_acls = _awaited(security.list_acls)
+    create_acls = _awaited(security.create_acls)
+    delete_acls = _awaited(security.delete_acls)
+    list_users = _awaited(security.list_users)
+    upsert_user = _awaited(security.upsert_user)
+    delete_user = _awaited(security.delete_user)
+    list_quotas = _awaited(security.list_quotas)
+    alter_quotas = _awaited(security.alter_quotas)
+
+    list_transactions = _awaited(transactions.list_transactions)
+    describe_transaction = _awaited(transactions.describe_transaction)
+    terminate_transaction = _awaited(transactions.terminate_transaction)
