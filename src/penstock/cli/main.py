@@ -1,36 +1,30 @@
 """`penstock`: a command is a module with `main(arguments) -> exit code`, imported only when it is called."""
 
-import argparse
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
 
 import penstock
+from penstock.cli.commands import COMMANDS, PLATFORM, TOOLS, Command
 from penstock.errors import PenstockError
 
-
-class Command(NamedTuple):
-    what_it_does: str
-    module: str
-
-
-COMMANDS = {
-    "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.up"),
-    "status": Command("show which services run, and whether they answer", "penstock.cli.status"),
-    "down": Command("stop a platform that runs in another shell or in the background", "penstock.cli.down"),
-    "init": Command("write config/*.properties for the server and client commands", "penstock.cli.init"),
-    "version": Command("show the version", "penstock.cli.version"),
-}
+USAGE = 2
+INTERRUPTED = 130
+COMPLETE = "__complete"
+"""Asked by the scripts of `penstock completion`, not by people."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
-    if words and words[0] in COMMANDS:
-        return _run(COMMANDS[words[0]], words[1:])
-    parser = _parser()
-    parser.parse_args(words)
-    parser.print_help()
-    return 2
+    if words and words[0] in TOOLS:
+        from penstock.cli.tool_command import run_tool
+
+        return run_tool(words[0], words[1:])
+    if words and words[0] in PLATFORM:
+        return _run(PLATFORM[words[0]], words[1:])
+    if words and words[0] == COMPLETE:
+        return _run(Command("", "penstock.cli.completion.candidates"), words[1:])
+    return _tell(words)
 
 
 def _run(command: Command, arguments: list[str]) -> int:
@@ -38,26 +32,51 @@ def _run(command: Command, arguments: list[str]) -> int:
         exit_code: int = import_module(command.module).main(arguments)
         return exit_code
     except (PenstockError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
         print(f"penstock: {error}", file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:<10}{command.what_it_does}" for name, command in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        "penstock",
-        description="The whole Kafka platform in one command.",
-        epilog=f"commands:\n{listed}\n\n`penstock COMMAND --help` tells more about each.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+def _tell(words: Sequence[str]) -> int:
+    first = words[0] if words else None
+    if first in ("--help", "-h"):
+        print(help_text())
+        return 0
+    if first == "--version":
+        print(f"penstock {penstock.__version__}")
+        return 0
+    if first is None:
+        print(help_text())
+        return USAGE
+    print(
+        f"penstock: {first!r} is not a command{_nearest(first)}; `penstock --help` lists them",
+        file=sys.stderr,
     )
-    parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
-    parser.add_argument(
-        "command", nargs="?", metavar="COMMAND", choices=list(COMMANDS), help=argparse.SUPPRESS
+    return USAGE
+
+
+def _nearest(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.removeprefix("kafka-").removesuffix(".sh"), COMMANDS, 1)
+    return f": is {near[0]!r} meant?" if near else ""
+
+
+def help_text() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    sections = []
+    for title, commands in (("the platform", PLATFORM), ("Kafka's console tools", TOOLS)):
+        listed = "\n".join(f"  {name:<{width}}{command.what_it_does}" for name, command in commands.items())
+        sections.append(f"{title}:\n{listed}")
+    return (
+        "usage: penstock COMMAND ...\n\nThe whole Kafka platform in one command.\n\n"
+        + "\n\n".join(sections)
+        + "\n\n`penstock COMMAND --help` tells more about each. Tools take the flags of Kafka's; the bootstrap server\n"
+        "is $PENSTOCK_BOOTSTRAP_SERVERS, or localhost:9092, if none is given."
     )
-    return parser
 
 
 if __name__ == "__main__":

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
-    load_properties,
     maybe_print_help_or_version,
     print_usage_and_exit,
 )
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import admin_client, command_config
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
 from penstock.types import TopicPartition
@@ -39,7 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def get_offsets(words: list[str]) -> int:
     try:
-        for partition, offset in sorted(_offsets(words).items(), key=lambda found: str(found[0])):
+        for partition, offset in sorted(
+            chosen_offsets(_parsed(words)).items(), key=lambda found: str(found[0])
+        ):
             print(f"{partition.topic}:{partition.partition}:{offset}")
     except (OptionError, CommandFailure, PenstockError) as error:
         err(f"Error occurred: {error}")
@@ -109,15 +111,14 @@ def _parsed(words: list[str]) -> OptionSet:
     return options
 
 
-def _offsets(words: list[str]) -> dict[TopicPartition, int]:
-    options = _parsed(words)
+def chosen_offsets(options: OptionSet) -> dict[TopicPartition, int]:
     if options.has("topic-partitions") and (options.has("topic") or options.has("partitions")):
         raise CommandFailure("--topic-partitions cannot be used with --topic or --partitions")
     time = _time(options.value("time"))
     wanted = _filter(options)
-    configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
+    configs = command_config(options)
     configs |= {"bootstrap.servers": options.value("bootstrap-server"), "client.id": "GetOffsetShell"}
-    with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+    with failing(as_java_says), admin_client(configs) as cluster:
         partitions = now(_partitions(cluster, wanted, not options.has("exclude-internal-topics")))
         if not partitions:
             raise CommandFailure("Could not match any topic-partitions with the specified filters")

@@ -1,0 +1,96 @@
+"""All commands of `penstock`: those of the platform, and Kafka's console tools under their short names."""
+
+from typing import NamedTuple
+
+TOOLS_PACKAGE = "penstock.cli.tools"
+VIEWS_PACKAGE = "penstock.cli.views"
+BEFORE, AFTER = "before the other words", "after the other words"
+"""Where a bootstrap server that the user did not give goes in."""
+
+
+class Command(NamedTuple):
+    what_it_does: str
+    module: str
+    bootstrap: str | None = None
+    bootstrap_elsewhere: tuple[str, ...] = ()
+    """Flags of a tool that may bring the servers with them."""
+    view: str | None = None
+    """The module that shows the tool's lists and descriptions as tables and as JSON."""
+    has_flags: bool = True
+    """Whether its flags are in an option table, which completion can read."""
+
+
+PLATFORM = {
+    "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.up"),
+    "status": Command("show which services run, and whether they answer", "penstock.cli.status"),
+    "down": Command("stop a platform that runs in another shell or in the background", "penstock.cli.down"),
+    "init": Command("write config/*.properties for the server and client commands", "penstock.cli.init"),
+    "top": Command("watch topics, rates and lag", "penstock.cli.top"),
+    "tail": Command("show the last records of a topic, and those that come", "penstock.cli.tail"),
+    "cp": Command("copy a topic to a file, back, or to another topic", "penstock.cli.cp"),
+    "completion": Command(
+        "print the completion script for bash, zsh or fish", "penstock.cli.completion.scripts"
+    ),
+    "version": Command("show the version", "penstock.cli.version"),
+}
+
+
+def _tool(
+    name: str,
+    what_it_does: str,
+    bootstrap: str | None = BEFORE,
+    bootstrap_elsewhere: tuple[str, ...] = (),
+    *,
+    view: bool = False,
+    has_flags: bool = True,
+) -> Command:
+    module = name.replace("-", "_")
+    shown_by = f"{VIEWS_PACKAGE}.{module.removeprefix('kafka_')}" if view else None
+    return Command(
+        what_it_does, f"{TOOLS_PACKAGE}.{module}", bootstrap, bootstrap_elsewhere, shown_by, has_flags
+    )
+
+
+TOOLS = {
+    "topics": _tool("kafka-topics", "create, list, describe, alter and delete topics", view=True),
+    "console-producer": _tool("kafka-console-producer", "send lines of the terminal as records"),
+    "console-consumer": _tool("kafka-console-consumer", "print the records of topics"),
+    "console-share-consumer": _tool(
+        "kafka-console-share-consumer", "print records as a member of a share group"
+    ),
+    "consumer-groups": _tool("kafka-consumer-groups", "show groups and their lag, reset offsets", view=True),
+    "groups": _tool("kafka-groups", "list groups of every kind", view=True),
+    "share-groups": _tool("kafka-share-groups", "show share groups and reset their offsets", view=True),
+    "configs": _tool("kafka-configs", "show and change the configs of topics, brokers, users ...", view=True),
+    "acls": _tool("kafka-acls", "show and change who may do what"),
+    "get-offsets": _tool("kafka-get-offsets", "show the offsets of partitions", view=True),
+    "delete-records": _tool("kafka-delete-records", "delete records up to an offset"),
+    "log-dirs": _tool("kafka-log-dirs", "show how much partitions take on disk", view=True),
+    "leader-election": _tool("kafka-leader-election", "have leaders elected"),
+    "reassign-partitions": _tool("kafka-reassign-partitions", "move partitions to other brokers"),
+    "transactions": _tool("kafka-transactions", "show transactions, and end those that hang"),
+    "cluster": _tool("kafka-cluster", "show the cluster's id and endpoints", AFTER),
+    "features": _tool("kafka-features", "show and change feature flags"),
+    "broker-api-versions": _tool(
+        "kafka-broker-api-versions", "show which versions of the protocol brokers speak"
+    ),
+    "dump-log": _tool("kafka-dump-log", "print the contents of segment files", None),
+    "verifiable-producer": _tool("kafka-verifiable-producer", "send numbers, and tell of each as JSON"),
+    "verifiable-consumer": _tool("kafka-verifiable-consumer", "consume, and tell of it as JSON"),
+    "producer-perf-test": _tool(
+        "kafka-producer-perf-test",
+        "measure how fast records are sent",
+        bootstrap_elsewhere=("--producer.config", "--command-config"),
+    ),
+    "consumer-perf-test": _tool("kafka-consumer-perf-test", "measure how fast records are read"),
+    "e2e-latency": _tool("kafka-e2e-latency", "measure the time from sending to reading"),
+    "server-start": _tool("kafka-server-start", "start a broker by itself", None, has_flags=False),
+    "server-stop": _tool("kafka-server-stop", "stop brokers", None, has_flags=False),
+    "zookeeper-server-start": _tool(
+        "zookeeper-server-start", "start the embedded ZooKeeper by itself", None, has_flags=False
+    ),
+    "zookeeper-server-stop": _tool("zookeeper-server-stop", "stop ZooKeeper", None, has_flags=False),
+    "zookeeper-shell": _tool("zookeeper-shell", "look into ZooKeeper", None, has_flags=False),
+}
+
+COMMANDS = {**PLATFORM, **TOOLS}

@@ -1,0 +1,111 @@
+"""`penstock consumer-groups --list` and `--describe`, of offsets, members or state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.output import Record, View
+from penstock.cli.views.asking import cluster_of, has_only
+from penstock.cli.views.groups import listed
+from penstock.client.admin.consumer_groups import (
+    ConsumerGroupDescription,
+    ConsumerGroupMember,
+    describe_consumer_groups,
+)
+from penstock.client.admin.group_offsets import list_group_offsets
+from penstock.client.admin.groups import list_consumer_groups
+from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec, list_offsets
+from penstock.client.cluster import Cluster, now
+from penstock.types import TopicPartition
+
+DESCRIBE_FLAGS = ("describe", "group", "all-groups", "members", "offsets", "state", "verbose", "timeout")
+
+
+def view(options: OptionSet) -> View | None:
+    if options.has("list") and has_only(options, "list", "timeout"):
+        with cluster_of(options) as cluster:
+            return listed(now(list_consumer_groups(cluster)))
+    is_scoped = options.has("group") != options.has("all-groups")
+    if not options.has("describe") or not is_scoped or not has_only(options, *DESCRIBE_FLAGS):
+        return None
+    with cluster_of(options) as cluster:
+        return now(_described(cluster, options))
+
+
+async def _described(cluster: Cluster, options: OptionSet) -> View:
+    if options.has("all-groups"):
+        ids = [group.group_id for group in await list_consumer_groups(cluster)]
+    else:
+        ids = options.values("group")
+    groups = [group for _, group in sorted((await describe_consumer_groups(cluster, ids)).items())]
+    if options.has("state"):
+        return View([_summary(group) for group in groups])
+    if options.has("members"):
+        return _nested(groups, "members", [_members(group) for group in groups])
+    return _nested(groups, "offsets", [await offsets_of(cluster, group) for group in groups])
+
+
+def _nested(groups: list[ConsumerGroupDescription], name: str, of_groups: list[list[Record]]) -> View:
+    pairs = list(zip(groups, of_groups, strict=True))
+    return View(
+        [{**_summary(group), name: found} for group, found in pairs],
+        [{"group": group.group_id, **each} for group, found in pairs for each in found],
+        [f"{group.group_id}: {group.state.value}" for group, found in pairs if not found],
+    )
+
+
+def _summary(group: ConsumerGroupDescription) -> Record:
+    return {
+        "group": group.group_id,
+        "type": group.type.value,
+        "state": group.state.value,
+        "coordinator": f"{group.coordinator.host}:{group.coordinator.port}",
+        "coordinator_id": group.coordinator.id,
+        "assignor": group.assignor,
+        "member_count": len(group.members),
+    }
+
+
+async def offsets_of(cluster: Cluster, group: ConsumerGroupDescription) -> list[Record]:
+    """A record for each partition that the group has committed for or is assigned to."""
+    committed = await list_group_offsets(cluster, group.group_id)
+    owners = {partition: member for member in group.members for partition in member.assignment}
+    partitions = sorted({*committed, *owners})
+    ends = await list_offsets(cluster, dict.fromkeys(partitions, OffsetSpec.LATEST)) if partitions else {}
+    return [_offset(each, committed.get(each), ends.get(each), owners.get(each)) for each in partitions]
+
+
+def _offset(
+    partition: TopicPartition, committed: object, end: object, owner: ConsumerGroupMember | None
+) -> Record:
+    current = getattr(committed, "offset", None)
+    log_end = end.offset if isinstance(end, ListedOffset) else None
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "current_offset": current,
+        "log_end_offset": log_end,
+        "lag": None if current is None or log_end is None else log_end - current,
+        "consumer_id": owner.member_id if owner is not None else None,
+        "host": owner.host if owner is not None else None,
+        "client_id": owner.client_id if owner is not None else None,
+    }
+
+
+def _members(group: ConsumerGroupDescription) -> list[Record]:
+    return [
+        {
+            "consumer_id": member.member_id,
+            "instance_id": member.instance_id,
+            "host": member.host,
+            "client_id": member.client_id,
+            "epoch": member.epoch,
+            "assignment": assignment_texts(member.assignment),
+        }
+        for member in group.members
+    ]
+
+
+def assignment_texts(partitions: Iterable[TopicPartition]) -> list[str]:
+    return [str(partition) for partition in sorted(partitions)]

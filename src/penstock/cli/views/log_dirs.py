@@ -1,0 +1,36 @@
+"""`penstock log-dirs --describe`."""
+
+from __future__ import annotations
+
+from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.output import Record, View
+from penstock.cli.views.asking import cluster_of, has_only
+from penstock.client.admin.log_dirs import describe_log_dirs
+from penstock.client.cluster import Cluster, now
+
+
+def view(options: OptionSet) -> View | None:
+    if not options.has("describe") or not has_only(options, "describe", "topic-list"):
+        return None
+    with cluster_of(options) as cluster:
+        return now(_described(cluster, set(filter(None, (options.value("topic-list") or "").split(",")))))
+
+
+async def _described(cluster: Cluster, topics: set[str]) -> View:
+    nodes = sorted(node.id for node in (await cluster.describe()).nodes)
+    records: list[Record] = [
+        {
+            "broker": broker,
+            "log_dir": path,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "size_bytes": replica.size,
+            "offset_lag": replica.offset_lag,
+            "future": replica.is_future,
+        }
+        for broker, directories in (await describe_log_dirs(cluster, nodes)).items()
+        for path, directory in directories.items()
+        for partition, replica in sorted(directory.replicas.items())
+        if not topics or partition.topic in topics
+    ]
+    return View(records)
