@@ -14,26 +14,26 @@ TOOL = "kafka-log-dirs"
 
 @pytest.fixture(scope="module", autouse=True)
 def topics(client: Client) -> None:
-    client.create_topic("orders", partitions=30)
-    client.create_topic("payments", partitions=3)
-    client.produce("orders", numbered_records(9))
+    client.create_topic("stored-orders", partitions=30)
+    client.create_topic("stored-payments", partitions=3)
+    client.produce("stored-orders", numbered_records(9))
 
 
 @pytest.mark.parametrize(
     "words",
     [
         (),
-        ("--topic-list", "payments"),
-        ("--topic-list", "orders,,payments,no-such-topic"),
+        ("--topic-list", "stored-payments"),
+        ("--topic-list", "stored-orders,,stored-payments,no-such-topic"),
         ("--topic-list", ""),
         ("--broker-list", "0"),
-        ("--broker-list", "0,0", "--topic-list=payments"),
+        ("--broker-list", "0,0", "--topic-list=stored-payments"),
     ],
 )
 def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
     done = both(TOOL, "--bootstrap-server", both.bootstrap, "--describe", *words)
     assert done.returncode == 0
-    assert '"partition":"payments-0","size":0' in done.stdout
+    assert '"partition":"stored-payments-0","size":0' in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
-    load_properties,
     maybe_print_help_or_version,
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import command_config
 from penstock.cli.tools.client_apis import CLIENT_APIS, Api
 from penstock.cli.tools.failures import CommandFailure, as_java_says
 from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
@@ -64,8 +64,7 @@ def _parsed(words: list[str]) -> OptionSet:
 
 def _config(options: OptionSet) -> ClusterConfig:
     """For one attempt: the tool says which brokers did not answer."""
-    configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
-    configs = {"request.timeout.ms": str(REQUEST_TIMEOUT_MS)} | configs
+    configs = {"request.timeout.ms": str(REQUEST_TIMEOUT_MS)} | command_config(options)
     configs["bootstrap.servers"] = options.value("bootstrap-server")
     return ClusterConfig.from_configs(configs)._replace(default_api_timeout_ms=0)
 

@@ -9,6 +9,7 @@ from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import admin_client
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.cluster_nodes import (
     ClusterNode,
@@ -16,7 +17,7 @@ from penstock.client.admin.cluster_nodes import (
     describe_cluster,
     unregister_broker,
 )
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, now
 from penstock.client.errors import UnsupportedVersionError
 
 TOOL = "kafka-cluster"
@@ -29,8 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 def cluster(words: list[str]) -> int:
     given = _parser().parse_args_or_fail(words)
     try:
-        config = ClusterConfig.from_configs(_configs(given))
-        with failing(as_java_says), blocking_cluster(config) as connected:
+        with failing(as_java_says), admin_client(_configs(given)) as connected:
             COMMANDS[given["command"]](connected, given)
     except CommandFailure as error:
         err(str(error))

@@ -10,14 +10,14 @@ from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
-    load_properties,
     maybe_print_help_or_version,
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import admin_client, command_config
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.records import delete_records
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import now
 from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
 
@@ -34,9 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
 def delete(words: list[str]) -> int:
     try:
         options = _parsed(words)
-        configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
-        configs["bootstrap.servers"] = options.value("bootstrap-server")
-        with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+        configs = {**command_config(options), "bootstrap.servers": options.value("bootstrap-server")}
+        with failing(as_java_says), admin_client(configs) as cluster:
             before = _offsets(_read(options.value("offset-json-file")))
             print("Executing records delete operation")
             results = now(delete_records(cluster, before))

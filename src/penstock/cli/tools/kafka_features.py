@@ -9,6 +9,7 @@ from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, HelpShown, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import admin_client
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
 from penstock.cli.tools.feature_versions import (
     FEATURES,
@@ -21,7 +22,7 @@ from penstock.cli.tools.feature_versions import (
 )
 from penstock.client.admin.cluster_nodes import learn_controllers
 from penstock.client.admin.features import FeatureUpdate, UpgradeType, describe_features, update_features
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 
 TOOL = "kafka-features"
@@ -56,7 +57,7 @@ def _run(given: Namespace) -> None:
         message = "You must specify either --bootstrap-controller or --bootstrap-server."
         raise ArgumentParserError(message, _parser())
     configs["bootstrap.servers"] = servers
-    with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+    with failing(as_java_says), admin_client(configs) as cluster:
         if given["bootstrap_controller"] is not None:
             now(learn_controllers(cluster))
         COMMANDS[given["command"]](cluster, given)

@@ -10,15 +10,15 @@ from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
-    load_properties,
     maybe_print_help_or_version,
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import err, run
+from penstock.cli.tools.admin_client import admin_client, command_config
 from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, now
 
 TOOL = "kafka-log-dirs"
 USAGE = "This tool helps to query log directory usage on the specified brokers."
@@ -31,10 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
 def log_dirs(words: list[str]) -> int:
     try:
         options = _parsed(words)
-        configs = load_properties(options.value("command-config")) if options.has("command-config") else {}
-        configs = {"client.id": "log-dirs-tool"} | configs
+        configs = {"client.id": "log-dirs-tool"} | command_config(options)
         configs["bootstrap.servers"] = options.value("bootstrap-server")
-        with failing(as_java_says), blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+        with failing(as_java_says), admin_client(configs) as cluster:
             _describe(cluster, _listed(options.value("topic-list")), options.value("broker-list"))
     except (CommandFailure, ValueError) as error:
         err(str(error))

@@ -11,6 +11,7 @@ from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError,
 from penstock.cli.options.command_line import KAFKA_VERSION, load_properties, print_error_and_exit
 from penstock.cli.options.kinds import LONG, Kind
 from penstock.cli.tool import Exit, run
+from penstock.cli.tools.admin_client import admin_client
 from penstock.cli.tools.hanging_transactions import MAX_TIMEOUT_MINUTES, find_hanging
 from penstock.cli.tools.pretty_table import pretty_table
 from penstock.cli.tools.transaction_failures import failed_to
@@ -23,7 +24,7 @@ from penstock.client.admin.transactions import (
     list_transactions,
     terminate_transaction,
 )
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
 from penstock.types import TopicPartition
@@ -43,17 +44,17 @@ def transactions(words: list[str]) -> int:
     except ArgumentParserError as error:
         parser.handle_error(error)
         return 1
-    with blocking_cluster(_config(given)) as cluster:
+    with admin_client(_configs(given)) as cluster:
         COMMANDS[given["command"]](cluster, given)
     return 0
 
 
-def _config(given: Namespace) -> ClusterConfig:
+def _configs(given: Namespace) -> dict[str, str]:
     try:
         configs = load_properties(given["command_config"]) if given["command_config"] else {}
     except ConfigError as error:
         print_error_and_exit(f"Failed to load admin client properties: {error}")
-    return ClusterConfig.from_configs({**configs, "bootstrap.servers": given["bootstrap_server"]})
+    return {**configs, "bootstrap.servers": given["bootstrap_server"]}
 
 
 # --- the command line
