@@ -1,0 +1,1 @@
+"""What kafka-acls is made of."""
