@@ -71,13 +71,18 @@ class Running:
     def said(self) -> str:
         return "\n".join([*self.lines, *self.errors])
 
-    def wait_for_lines(self, count: int) -> list[str]:
+    def wait_for_lines(self, count: int, but: str) -> list[str]:
+        """So many lines that do not begin with `but`."""
+
+        def lines() -> list[str]:
+            return [line for line in self.lines if not line.startswith(but)]
+
         def enough() -> bool:
-            assert self._popen.poll() is None or len(self.lines) >= count, self.said()
-            return len(self.lines) >= count
+            assert self._popen.poll() is None or len(lines()) >= count, self.said()
+            return len(lines()) >= count
 
         wait_for(enough, PATIENCE_SECONDS, lambda: f"{count} lines; so far:\n{self.said()}")
-        return self.lines
+        return lines()
 
     def wait_for_text(self, text: str) -> None:
         def there() -> bool:
