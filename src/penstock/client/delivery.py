@@ -24,6 +24,7 @@ from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
     Message,
+    NativeDelivery,
     NativeError,
     Producer,
     client_error,
@@ -73,7 +74,9 @@ class Delivery:
         self.native, self.troubles = native, troubles
         self.failures = DeliveryFailures()
         self.is_serving = False
-        self.to_watch = WATCHED_PER_ROUND
+        self.unwatched = 0
+        """How many records may be sent without a look at this object, or a callback."""
+        self._to_watch = WATCHED_PER_ROUND
         self._round_over = threading.Event()
         self._servers: set[int] = set()
         self._stopped = False
@@ -94,7 +97,7 @@ class Delivery:
             self._end_round()
 
     def _end_round(self) -> None:
-        self.to_watch = WATCHED_PER_ROUND
+        self.unwatched, self._to_watch = 0, WATCHED_PER_ROUND
         self.is_serving = False
         self._round_over.set()
 
@@ -138,6 +141,15 @@ class Delivery:
             if self.is_serving:
                 self._round_over.wait(STEP_ASIDE_SECONDS)
 
+    def next_watched(self) -> NativeDelivery:
+        """The callback of a record without a future, which may be followed by `unwatched` ones that have none."""
+        if self.is_serving:
+            self.step_aside()
+        self._to_watch -= 1
+        if self._to_watch < 0:
+            self.unwatched = WATCH_ONE_IN - 1
+        return self.on_watched
+
     def wait_for_room(self, deadline: float) -> bool:
         """Whether there may be room in the buffer now; False when it is too late."""
         left = deadline - time.monotonic()
@@ -155,6 +167,7 @@ class Delivery:
     def on_watched(self, error: NativeError | None, message: Message) -> None:
         """librdkafka's callback for records without a future."""
         self.is_serving = True
+        self.unwatched = 0
         if error is not None and not is_purge(error):
             self.failures.count += 1
             self.failures.report(self.error_of(error, message.topic()))

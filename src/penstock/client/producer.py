@@ -15,7 +15,7 @@ from typing import Any, Self, Unpack, overload
 from penstock.client.config import ProducerConfig, ProducerKeywords
 from penstock.client.delivery import Delivery
 from penstock.client.errors import KafkaError, KafkaTimeoutError
-from penstock.client.futures import SendFuture, calling
+from penstock.client.futures import SendFuture, calling, futures_of
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -25,7 +25,7 @@ from penstock.client.librdkafka import (
 )
 from penstock.client.partitioners import Outgoing, resolve_partitioner
 from penstock.client.placement import Placement
-from penstock.client.queueing import SendQueue, fast_produce, native_arguments, produce_all
+from penstock.client.queueing import UNASSIGNED, SendQueue, fast_produce, native_arguments, produce_all
 from penstock.client.records import (
     DeliveryCallback,
     HeadersInput,
@@ -71,6 +71,7 @@ class KafkaProducer:
         self._delivery = _start(self.config)
         max_block_ms = self.config.max_block_ms
         self._queue = SendQueue(self._delivery, max_block_ms)
+        self._native_produce, self._new_future = self._queue.native_produce, futures_of(self._delivery)
         self._placement = Placement(
             partitioner, self._delivery, self.config.metadata_max_age_ms, max_block_ms
         )
@@ -129,21 +130,28 @@ class KafkaProducer:
             partition, timestamp_ms, headers = record.partition, record.timestamp_ms, record.headers
         if not self._passes_through:
             value, key, partition = self._prepare(topic, value, key, partition, headers)
-        delivery = self._delivery
-        future = SendFuture(delivery)
+        delivery, future = self._delivery, self._new_future()
         if on_delivery is not None or self._on_delivery is not None:
             self._add_callbacks(future, on_delivery)
         if delivery.is_serving:
             delivery.step_aside()
-        arguments = native_arguments(topic, value, key, partition, timestamp_ms, headers, future.on_delivery)
+        on_done = future.on_delivery
         try:
-            self._queue.native_produce(*arguments)
+            if timestamp_ms is None and not headers:
+                self._native_produce(
+                    topic, value, key, UNASSIGNED if partition is None else partition, on_done
+                )
+                return future
         except BufferError:
-            self._queue.put(arguments)
-        except KafkaException as error:
-            future.fail(self._queue.error_of(error, topic, value, key))
+            pass
         except Exception as error:
-            raise self._queue.error_of(error, topic, value, key) from None
+            future.fail(self._queue.refusal(error, topic, value, key))
+            return future
+        refusal = self._queue.put(
+            native_arguments(topic, value, key, partition, timestamp_ms, headers, on_done)
+        )
+        if refusal is not None:
+            future.fail(refusal)
         return future
 
     def produce(
@@ -165,10 +173,8 @@ class KafkaProducer:
         0
         """
         value, key, partition = self._prepare(topic, value, key, partition, headers or ())
-        callback = self._delivery.on_watched
-        if self._delivery.is_serving:
-            self._delivery.step_aside()
-        self._queue.put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
+        callback = self._delivery.next_watched()
+        self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
 
     def send_batch(self, batch: RecordBatch) -> int:
         """Sends many records to one topic, without a future for each, and returns their number.

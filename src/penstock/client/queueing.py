@@ -6,6 +6,7 @@ less than a tenth of the time that librdkafka's own call takes.
 
 import time
 from collections.abc import Callable, Mapping
+from itertools import islice, repeat
 from typing import Any
 
 from penstock.client.delivery import WATCH_ONE_IN, Delivery
@@ -41,30 +42,35 @@ class SendQueue:
         self.delivery, self.max_block_ms = delivery, max_block_ms
         self.native_produce: Callable[..., None] = delivery.native.produce
 
-    def put(self, arguments: Arguments) -> None:
-        """Waits for room for `max.block.ms` at most."""
+    def put(self, arguments: Arguments) -> KafkaError | None:
+        """Waits for room, for `max.block.ms` at most; returns the error of a record that librdkafka refuses."""
         deadline = time.monotonic() + self.max_block_ms / 1000
         while True:
             try:
-                return self.native_produce(*arguments)
+                self.native_produce(*arguments)
+                return None
             except BufferError:
                 if not self.delivery.wait_for_room(deadline):
                     raise self._no_room(arguments[0]) from None
             except Exception as error:
-                raise self.error_of(error, *arguments[:3]) from None
+                return self.refusal(error, *arguments[:3])
 
-    def error_of(self, error: Exception, topic: object, value: object, key: object) -> Exception:
-        """Why librdkafka did not take a record, as an error of ours."""
+    def must_put(self, arguments: Arguments) -> None:
+        if (refusal := self.put(arguments)) is not None:
+            raise refusal
+
+    def refusal(self, error: Exception, topic: object, value: object, key: object) -> KafkaError:
+        """Why librdkafka does not take a record, as an error of ours; raised at once if it is a mistake in the call."""
         if isinstance(error, KafkaException):
             return client_error(
                 error_of(error), f"topic {topic}: the record was not sent", self.delivery.troubles
             )
         if isinstance(error, RuntimeError):
-            return KafkaError("this producer is closed; make another")
+            raise KafkaError("this producer is closed; make another") from None
         for field, given in (("value", value), ("key", key)):
             if given is not None and not isinstance(given, bytes | str):
-                return _needs_a_serializer(topic, field, given)
-        return error
+                raise _needs_a_serializer(topic, field, given) from None
+        raise error
 
     def _no_room(self, topic: str) -> KafkaTimeoutError:
         waiting = len(self.delivery.native)
@@ -84,7 +90,7 @@ def _needs_a_serializer(topic: object, field: str, given: object) -> Serializati
 
 def fast_produce(queue: SendQueue) -> Callable[..., None]:
     """`KafkaProducer.produce` for bytes and text."""
-    delivery, native_produce, on_watched = queue.delivery, queue.native_produce, queue.delivery.on_watched
+    delivery, native_produce = queue.delivery, queue.native_produce
 
     def produce(
         topic: str,
@@ -94,40 +100,37 @@ def fast_produce(queue: SendQueue) -> Callable[..., None]:
         timestamp_ms: int | None = None,
         headers: HeadersInput | None = None,
     ) -> None:
-        if delivery.is_serving:
-            delivery.step_aside()
-        left = delivery.to_watch
-        delivery.to_watch = left - 1
-        try:
-            if left <= 0 and partition is None and timestamp_ms is None and headers is None:
-                native_produce(topic, value, key)
-                if left == -WATCH_ONE_IN:
-                    delivery.to_watch = 1
+        unwatched = delivery.unwatched
+        if unwatched and partition is None and timestamp_ms is None and headers is None:
+            try:
+                if key is None:
+                    native_produce(topic, value)
+                else:
+                    native_produce(topic, value, key)
+                delivery.unwatched = unwatched - 1
                 return
-        except BufferError:
-            pass
-        except Exception as error:
-            raise queue.error_of(error, topic, value, key) from None
-        queue.put(native_arguments(topic, value, key, partition, timestamp_ms, headers, on_watched))
+            except BufferError:
+                pass
+            except Exception as error:
+                raise queue.refusal(error, topic, value, key) from None
+        queue.must_put(
+            native_arguments(topic, value, key, partition, timestamp_ms, headers, delivery.next_watched())
+        )
 
     return produce
 
 
 def produce_all(queue: SendQueue, batch: RecordBatch) -> None:
-    """A batch of bytes or text, without times."""
-    delivery, native_produce = queue.delivery, queue.native_produce
-    topic, values = batch.topic, batch.values
-    partition = UNASSIGNED if batch.partition is None else batch.partition
-    keys = [None] * len(values) if batch.keys is None else batch.keys
-    for number, (value, key) in enumerate(zip(values, keys, strict=True)):
-        try:
-            if number & (WATCH_ONE_IN - 1):
+    """A batch of bytes or text, without times: one record is watched, the next ones go without a look around."""
+    topic, partition = batch.topic, UNASSIGNED if batch.partition is None else batch.partition
+    native_produce, put = queue.native_produce, queue.must_put
+    pairs = zip(batch.values, repeat(None) if batch.keys is None else batch.keys, strict=False)
+    for value, key in pairs:
+        put((topic, value, key, partition, queue.delivery.next_watched()))
+        for value, key in islice(pairs, WATCH_ONE_IN - 1):
+            try:
                 native_produce(topic, value, key, partition)
-                continue
-        except BufferError:
-            pass
-        except Exception as error:
-            raise queue.error_of(error, topic, value, key) from None
-        if delivery.is_serving:
-            delivery.step_aside()
-        queue.put((topic, value, key, partition, delivery.on_watched))
+            except BufferError:
+                put((topic, value, key, partition))
+            except Exception as error:
+                raise queue.refusal(error, topic, value, key) from None
