@@ -48,6 +48,19 @@ def test_what_was_started_is_stopped(shell: Machine) -> None:
         assert first.wait() == 0
 
 
+def test_servers_of_the_penstock_command(shell: Machine) -> None:
+    zookeeper_command = f"penstock {ZOOKEEPER}"
+    with (
+        shell.run(zookeeper_command) as first,
+        shell.run(f"penstock {BROKER.removeprefix('kafka-')}") as second,
+    ):
+        second.wait_for_text("is ready on")
+        assert shell.run_to_end("penstock server-stop --node-id=0") == (0, [], [])
+        assert second.wait() == 0
+        assert shell.run_to_end("penstock zookeeper-server-stop") == (0, [], [])
+        assert first.wait() == 0
+
+
 def test_one_of_two_brokers(shell: Machine, tmp_path: Path) -> None:
     other = "--override broker.id=7 --override listeners=PLAINTEXT://127.0.0.1:9093 "
     other += f"--override advertised.listeners=PLAINTEXT://127.0.0.1:9093 --override log.dirs={tmp_path}"

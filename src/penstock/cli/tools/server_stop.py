@@ -16,7 +16,7 @@ from penstock.errors import ConfigError
 from penstock.stack.processes import ProcessIdentity, identify
 
 PYTHON_FLAGS_WITH_VALUE = ("-X", "-W")
-SUPERVISORS = ("penstock", "penstock.cli.main")
+PENSTOCK = ("penstock", "penstock.cli.main")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,7 @@ class RunningServer:
 
 def running_servers(command: str) -> list[RunningServer]:
     """The servers that `command`, such as kafka-server-start, runs as."""
-    names = (command, f"penstock.cli.tools.{command.replace('-', '_')}")
-    return [server for pid in _own_processes() if (server := _server(pid, names)) is not None]
+    return [server for pid in _own_processes() if (server := _server(pid, command)) is not None]
 
 
 def stop_servers(servers: list[RunningServer], what: str) -> int:
@@ -71,17 +70,27 @@ def _own_processes() -> Iterator[int]:
             continue  # it has ended, or is not ours to look at
 
 
-def _server(pid: int, names: tuple[str, ...]) -> RunningServer | None:
-    program, arguments = _python_program(pid)
+def _server(pid: int, command: str) -> RunningServer | None:
+    arguments = _arguments_of(pid, command)
     process = identify(pid)
-    if program not in names or process is None:
+    if arguments is None or process is None:
         return None
     try:
         directory = Path(os.readlink(f"/proc/{pid}/cwd"))
     except OSError:
         return None
     parent, parent_arguments = _python_program(_parent_of(pid))
-    return RunningServer(process, arguments, directory, parent in SUPERVISORS and "up" in parent_arguments)
+    return RunningServer(process, arguments, directory, parent in PENSTOCK and "up" in parent_arguments[:1])
+
+
+def _arguments_of(pid: int, command: str) -> tuple[str, ...] | None:
+    """What a process gave to the command, by its own name or as `penstock server-start`; None if it is another."""
+    program, arguments = _python_program(pid)
+    if program in (command, f"penstock.cli.tools.{command.replace('-', '_')}"):
+        return arguments
+    if program in PENSTOCK and arguments[:1] == (command.removeprefix("kafka-"),):
+        return arguments[1:]
+    return None
 
 
 def _python_program(pid: int) -> tuple[str | None, tuple[str, ...]]:
