@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ConfigError
+from penstock.settings.kinds import Password
 
 if TYPE_CHECKING:
     import ssl
@@ -41,7 +42,7 @@ class Security(NamedTuple):
 
     @classmethod
     def from_configs(cls, configs: Mapping[str, object]) -> Security:
-        given = {key: str(value) for key, value in configs.items() if value is not None}
+        given = {key: _text(value) for key, value in configs.items() if value is not None}
         protocol = given.get("security.protocol", "PLAINTEXT").upper()
         if protocol not in PROTOCOLS:
             raise ConfigError(f"security.protocol: got {protocol!r}, takes {', '.join(PROTOCOLS)}")
@@ -65,6 +66,10 @@ class Security(NamedTuple):
         except OSError as error:
             raise ConfigError(f"ssl: cannot read the certificates: {error.strerror or error}") from error
         return context
+
+
+def _text(value: object) -> str:
+    return value.reveal() if isinstance(value, Password) else str(value)
 
 
 def _with_tls(security: Security, given: Mapping[str, str]) -> Security:
