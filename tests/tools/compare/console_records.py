@@ -16,7 +16,8 @@ from tests.tools.compare.masks import mask
 
 # Kafka's tools log apart in these tests, ours on standard error.
 LOG = mask(
-    r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:WARN|ERROR) .*\n(?:(?:[a-z]\w*\.)+[A-Z]\w*(?::.*)?\n)?", ""
+    r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:WARN .*\n|ERROR .*\n(?:(?:[a-z]\w*\.)+[A-Z]\w*(?::.*)?\n)?)",
+    "",
 )
 HEADERS = (("trace", b"1"), ("trace", b"2"), ("empty", b""), ("absent", None), ("名前", "wörth".encode()))
 RECORDS = [
