@@ -65,9 +65,11 @@ class Option:
         return self.argument is not None
 
     def split(self, text: str) -> list[str]:
-        if self.separator is None:
-            return [text]
-        return [part for part in text.split(self.separator) if part] or [text]
+        return self._parts(text) or [text]
+
+    def _parts(self, text: str) -> list[str]:
+        parts = [text] if self.separator is None else text.split(self.separator)
+        return [part for part in parts if part]
 
     def convert(self, text: str) -> Any:
         try:
@@ -78,7 +80,7 @@ class Option:
 
     def can_convert(self, text: str) -> bool:
         try:
-            for part in self.split(text):
+            for part in self._parts(text):
                 self.kind.convert(part)
         except ValueError:
             return False
@@ -252,7 +254,7 @@ class OptionParser:
 
     @staticmethod
     def _is_argument_of(option: Option, word: str) -> bool:
-        looks_like_an_option = _is_short(word) or (word.startswith("--") and word != "--")
+        looks_like_an_option = word.startswith("-") and word != "-"
         return (option.kind.is_number or not looks_like_an_option) and option.can_convert(word)
 
     def _check_required(self, found: OptionSet) -> None:

@@ -17,7 +17,7 @@ _SUFFIX = rf"(?:-+|{_CLOSING})"
 _WORD = re.compile(rf"""[(\[{{"]*[^\s(\[{{"!%),.:;?\]}}\-'$]*{_SUFFIX}""")
 _NUMBER = re.compile(rf"""[(\[{{"\-]*\d+(?:[.,]\d+)*{_SUFFIX}""")
 _GLUE = re.compile(r"['$]+")
-_END = re.compile(rf"[ ]*(?:\r?[\t\n\f])?(?:\(\){_CLOSING})?")
+_END = re.compile(rf"[ ]*(?:\(\){_CLOSING})?(?:\r?[\t\n\f])?")
 
 
 def pieces_of(text: str) -> list[str]:
