@@ -42,7 +42,7 @@ class Cli:
             cwd=self.directory,
         )
         text = subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+            done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode()
         )
         assert "Traceback" not in text.stderr, text.stderr
         return text
@@ -107,8 +107,9 @@ class Terminal:
         return without_escapes(found)
 
     def read_to_end(self) -> str:
+        deadline = time.monotonic() + PATIENCE_S
         while self._read():
-            pass
+            assert time.monotonic() < deadline, f"no end after {self.seen!r}"
         self.process.wait(PATIENCE_S)
         return self.seen.replace("\r\n", "\n")
 

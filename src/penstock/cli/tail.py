@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import select
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -90,6 +91,15 @@ def _tail(parsed: argparse.Namespace, show: Callable[[Iterable[TopicRecord]], No
         if not parsed.no_follow:
             for records in reader.follow(ends):
                 show(records)
+                _end_if_nobody_reads()
+
+
+def _end_if_nobody_reads() -> None:
+    """`| head` has enough: that shows in the next write, which may be far off."""
+    output = select.poll()
+    output.register(sys.stdout.fileno(), 0)
+    if any(event & select.POLLERR for _, event in output.poll(0)):
+        raise BrokenPipeError
 
 
 def _of_partition(parsed: argparse.Namespace, offsets: Mapping[int, int]) -> Mapping[int, int]:
