@@ -28,6 +28,7 @@ from penstock.client.librdkafka import (
     NativeError,
     Producer,
     client_error,
+    error_of,
     is_purge,
 )
 
@@ -92,6 +93,8 @@ class Delivery:
             try:
                 served = poll(BUSY_POLL_SECONDS if quiet_rounds < ROUNDS_UNTIL_IDLE else IDLE_POLL_SECONDS)
                 quiet_rounds = 0 if served else quiet_rounds + 1
+            except KafkaException as exception:
+                self.troubles.on_error(error_of(exception))
             except Exception:
                 logger.exception("a callback of the producer failed")
             self._end_round()
@@ -125,7 +128,10 @@ class Delivery:
             if drops_records:
                 self.native.purge()
                 self.native.poll(0)
-            self.native.close()
+            try:
+                self.native.close()
+            except (KafkaException, SystemError) as error:
+                logger.debug("librdkafka had a fatal error before: %s", error)
         self.failures.report_rest()
 
     def abandon(self) -> None:
@@ -183,8 +189,11 @@ class Delivery:
 
     def flush(self, timeout: float | None) -> int:
         """How many records are still waiting."""
-        with self.serving_here():
-            return self.native.flush(-1 if timeout is None else timeout)
+        try:
+            with self.serving_here():
+                return self.native.flush(-1 if timeout is None else timeout)
+        except KafkaException as exception:
+            raise client_error(error_of(exception), "records were not delivered", self.troubles) from None
 
     def call(self, what: str, function: object, *arguments: object) -> None:
         """Calls librdkafka where it may run callbacks; its errors become ours."""
@@ -193,4 +202,4 @@ class Delivery:
             with self.serving_here():
                 function(*arguments)
         except KafkaException as exception:
-            raise client_error(exception.args[0], what, self.troubles) from None
+            raise client_error(error_of(exception), what, self.troubles) from None

@@ -14,7 +14,7 @@ from typing import Any, Self, Unpack, overload
 
 from penstock.client.config import ProducerConfig, ProducerKeywords
 from penstock.client.delivery import Delivery
-from penstock.client.errors import KafkaError, KafkaTimeoutError
+from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError
 from penstock.client.futures import SendFuture, calling, futures_of
 from penstock.client.librdkafka import (
     BrokerTroubles,
@@ -358,7 +358,10 @@ class KafkaProducer:
             return
         self._is_closed = True
         _open_producers.discard(self)
-        left = self._delivery.flush(timeout)
+        try:
+            left = self._delivery.flush(timeout)
+        except FatalError:
+            left = 0  # every record has failed already, and whoever made the call that failed has heard why
         why = self._delivery.why_waiting(f"{left} records were not delivered when the producer was closed")
         self._delivery.close(drops_records=bool(left))
         if left:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
 
-from confluent_kafka import Message
-
+from penstock.client.librdkafka import Message
 from penstock.types import TopicPartition
 
 __all__ = [

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("penstock.client")
 
+NO_EPOCH = -1
+
 
 class GroupMember(Protocol):
     """Who consumed the records whose offsets go into a transaction: a `KafkaConsumer`."""
@@ -114,5 +116,5 @@ class TransactionCalls:
 def _native_position(partition: TopicPartition, offset: OffsetAndMetadata | int) -> NativeTopicPartition:
     if isinstance(offset, int):
         return NativeTopicPartition(partition.topic, partition.partition, offset)
-    epoch = offset.leader_epoch
+    epoch = NO_EPOCH if offset.leader_epoch is None else offset.leader_epoch
     return NativeTopicPartition(partition.topic, partition.partition, offset.offset, offset.metadata, epoch)
