@@ -7,6 +7,7 @@ from dataclasses import dataclass
 CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
 TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
 SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
+TOOL_START, CONSOLE_CONSUMER = 0.25, 1.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ METRICS = (
     Metric("connections_rss", "RSS with the connections", "MB", RSS),
     Metric("connections_cpu", "CPU per 1,000 requests over the connections", "s"),
     Metric("connections_round", "one ApiVersions and one Metadata on each connection", "ms"),
+    Metric("tool_start_seconds", "`kafka-topics --list`, ours and Kafka's own", "s", TOOL_START),
+    Metric("console_consumer_seconds", "`kafka-console-consumer` of 1,000,000 records", "s", CONSOLE_CONSUMER),
 )
 
 BY_KEY = {metric.key: metric for metric in METRICS}

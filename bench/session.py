@@ -42,6 +42,7 @@ class Sizes:
     rebalances: int
     commits: int
     transactions: int
+    tool_records: int = 1_000_000
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -56,6 +57,7 @@ class Sizes:
             rebalances=max(2, round(self.rebalances * scale)),
             commits=max(100, round(self.commits * scale)),
             transactions=max(2, round(self.transactions * scale)),
+            tool_records=max(1_000, round(self.tool_records * scale)),
         )
 
 

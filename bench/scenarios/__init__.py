@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench.scenarios import (
     connections,
+    console_tools,
     consume,
     groups,
     latency,
@@ -29,4 +30,5 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "memory": memory.run,
     "partitions": partitions.run,
     "connections": connections.run,
+    "console_tools": console_tools.run,
 }
