@@ -11,7 +11,7 @@ from penstock.log.producer_state import AppendOrigin
 from penstock.records.builder import build_end_transaction_marker
 from penstock.records.compression import Codec
 from tests.log.support import NOW, append, open_log, topic
-from tests.support.apache_kafka import run_tool
+from tests.support.java_tools import run_java_tool
 
 pytestmark = pytest.mark.xdist_group("dump-log")
 
@@ -68,7 +68,7 @@ def test_kafka_dump_log_reads_transactions_and_compacted_segments(tmp_path: Path
     write_transactions(tmp_path / "transactions-0")
     write_compacted(tmp_path / "compacted-0")
     files = sorted(str(path) for path in tmp_path.rglob("*") if path.suffix in KINDS)
-    done = run_tool("kafka-dump-log", "--deep-iteration", "--files", ",".join(files), timeout=120)
+    done = run_java_tool("kafka-dump-log", "--deep-iteration", "--files", ",".join(files), timeout=120)
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-3000:]
     assert not COMPLAINTS.findall(said), said[-3000:]

@@ -2,8 +2,8 @@
 
 The JVM runs `java/ToolServer.java`. It is started by the first call of a worker and ended when Python ends. A call
 that does not end in its time, that leaves threads behind which cannot be stopped, or that ends by System.exit, costs
-that JVM; the next call starts another. A tool that must get a signal, or that has shutdown hooks which print (the
-verifiable producer and consumer), runs in a JVM of its own: `apache_kafka.run_tool`.
+that JVM; the next call starts another. Tools that print in shutdown hooks of the JVM get one of their own, as does any
+tool that must get a signal: `apache_kafka.run_tool`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tests.support import apache_kafka, toolchains
 SOURCE = Path(__file__).parent / "java"
 TIMED_OUT = -1
 ENDED_THE_JVM = -2
+IN_THEIR_OWN_JVM = ("kafka-verifiable-producer", "kafka-verifiable-consumer")
 # What the server needs to say that a call has not ended in its time.
 GRACE_SECONDS = 20.0
 
@@ -140,6 +141,9 @@ def run_java_tool(
     main_class_or_name: str, *arguments: str, input: str | bytes = b"", timeout: float = 60
 ) -> ToolRun:
     """Runs one of Kafka's tools, by the name of its script or by its class; the caller checks the code."""
-    main_class = apache_kafka.TOOLS.get(main_class_or_name, main_class_or_name)
     given = input.encode() if isinstance(input, str) else input
+    if main_class_or_name in IN_THEIR_OWN_JVM:
+        done = apache_kafka.run_tool(main_class_or_name, *arguments, input=given.decode(), timeout=timeout)
+        return ToolRun(done.returncode, done.stdout, done.stderr)
+    main_class = apache_kafka.TOOLS.get(main_class_or_name, main_class_or_name)
     return _server().run(main_class, arguments, given, timeout)

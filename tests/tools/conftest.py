@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,12 +7,13 @@ import pytest
 
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.drivers.model import Client
-from tests.support.apache_kafka import require_java, run_tool
+from tests.support.apache_kafka import require_java
 from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.java_tools import ToolRun, run_java_tool
 
 __all__ = ["kafka"]
 
-Tool = Callable[..., subprocess.CompletedProcess[str]]
+Tool = Callable[..., ToolRun]
 TOOL_TIMEOUT_SECONDS = 120
 
 
@@ -25,14 +25,12 @@ def java() -> None:
 def tool_for(server: KafkaServer) -> Tool:
     """Runs one of Kafka's tools against a server; a failure that was not expected shows what it said."""
 
-    def run(
-        name: str, *arguments: str, code: int | None = 0, **options: Any
-    ) -> subprocess.CompletedProcess[str]:
+    def run(name: str, *arguments: str, code: int | None = 0, **options: Any) -> ToolRun:
         options.setdefault("timeout", TOOL_TIMEOUT_SECONDS)
         before, after = arguments[:1], arguments[1:]
         if name != "kafka-cluster":
             before, after = (), arguments
-        done = run_tool(name, *before, "--bootstrap-server", server.bootstrap, *after, **options)
+        done = run_java_tool(name, *before, "--bootstrap-server", server.bootstrap, *after, **options)
         assert code is None or done.returncode == code, f"{name}:\n{done.stdout}\n{done.stderr}"
         return done
 

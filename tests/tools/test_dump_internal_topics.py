@@ -14,8 +14,8 @@ from confluent_kafka.admin import AdminClient
 
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.samples import KEEP_FOR_EVER, numbered_records
-from tests.support.apache_kafka import run_tool
 from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tests.support.java_tools import run_java_tool
 from tests.tools.conftest import tool_for
 from tests.tools.members import commit_alone, committed, member
 
@@ -162,7 +162,7 @@ def dumps(log_dir: Path) -> dict[str, Dump]:
     for topic, decoder in DECODERS.items():
         files = sorted(log_dir.glob(f"{topic}-*/*.log"))
         assert len(files) == PARTITIONS
-        done = run_tool("kafka-dump-log", decoder, "--files", ",".join(map(str, files)), timeout=120)
+        done = run_java_tool("kafka-dump-log", decoder, "--files", ",".join(map(str, files)), timeout=120)
         assert (done.returncode, done.stderr) == (0, "")
         found[topic] = parsed(done.stdout)
     return found

@@ -14,8 +14,8 @@ import pytest
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.drivers.model import CODECS
 from tests.clients.samples import KEEP_FOR_EVER, numbered_records, varied_records
-from tests.support.apache_kafka import run_tool
 from tests.support.cluster_fixture import running_kafka
+from tests.support.java_tools import run_java_tool
 
 pytestmark = pytest.mark.xdist_group("dump-log")
 
@@ -48,7 +48,7 @@ def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def dump(*arguments: str, files: list[Path]) -> str:
     assert files
     names = ",".join(str(file) for file in sorted(files))
-    done = run_tool("kafka-dump-log", *arguments, "--files", names, timeout=120)
+    done = run_java_tool("kafka-dump-log", *arguments, "--files", names, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not COMPLAINTS.findall(done.stdout + done.stderr), done.stdout[-3000:] + done.stderr
     return done.stdout

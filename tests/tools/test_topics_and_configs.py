@@ -54,9 +54,9 @@ def test_what_cannot_be_done(tool: Tool, client: Client, topic: str) -> None:
     assert f"Topic '{topic}' already exists." in again.stdout
     assert tool("kafka-topics", "--create", "--topic", topic, "--if-not-exists").stdout == ""
     shrunk = tool("kafka-topics", "--alter", "--topic", topic, "--partitions", "1", code=1)
-    assert "InvalidPartitionsException" in shrunk.stderr
+    assert "InvalidPartitionsException" in shrunk.log
     alone = tool("kafka-topics", "--create", "--topic", f"{topic}-2", "--replication-factor", "2", code=1)
-    assert "InvalidReplicationFactorException" in alone.stderr
+    assert "InvalidReplicationFactorException" in alone.log
     missing = tool("kafka-topics", "--delete", "--topic", "no-such-topic", code=1)
     assert "Topic 'no-such-topic' does not exist as expected" in missing.stdout
 
