@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from penstock.cli.bootstrap_default import with_bootstrap
 from penstock.cli.commands import COMMANDS, TOOLS
@@ -145,6 +146,45 @@ def test_offsets_and_sizes(cli: Cli, penstock_topic: str, produce: Produce) -> N
     (replica,) = cli.json("log-dirs", "--describe", "--topic-list", penstock_topic)
     assert (replica["topic"], replica["partition"]) == (penstock_topic, 0)
     assert replica["size_bytes"] > 0
+
+
+def test_the_cluster(cli: Cli) -> None:
+    (cluster,) = cli.json("cluster", "cluster-id")
+    assert cluster["brokers"] == 1
+    assert cluster["cluster_id"] in cli.output("cluster", "cluster-id")
+    (endpoint,) = cli.json("cluster", "list-endpoints")
+    assert f"{endpoint['host']}:{endpoint['port']}" == cli.bootstrap_servers
+    versions = {each["api"]: each for each in cli.json("broker-api-versions")}
+    assert versions["PRODUCE"]["max_version"] >= 12
+    features = {each["feature"]: each for each in cli.json("features", "describe")}
+    assert features["transaction.version"]["finalized_level"] >= 0
+
+
+def test_transactions(cli: Cli, penstock_topic: str) -> None:
+    producer = Producer({"bootstrap.servers": cli.bootstrap_servers, "transactional.id": penstock_topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(penstock_topic, b"value")
+    producer.flush(30)
+    listed = {each["transactional_id"]: each for each in cli.json("transactions", "list")}
+    assert listed[penstock_topic]["state"] == "Ongoing"
+    (described,) = cli.json("transactions", "describe", "--transactional-id", penstock_topic)
+    assert described["partitions"] == [f"{penstock_topic}-0"]
+    (writer,) = cli.json("transactions", "describe-producers", "--topic", penstock_topic, "--partition", "0")
+    assert writer["producer_id"] == listed[penstock_topic]["producer_id"] == described["producer_id"]
+    producer.abort_transaction(30)
+    missing = cli.refused("transactions", "describe", "--transactional-id", "nobody", "--output", "json")
+    assert "nobody" in missing
+
+
+def test_acls_say_what_the_broker_says(cli: Cli) -> None:
+    assert cli.refused("acls", "--list", "--output", "json") == "No Authorizer is configured."
+
+
+def test_share_groups(cli: Cli, penstock_topic: str) -> None:
+    assert cli.json("share-groups", "--list") == []
+    unknown = cli.refused("share-groups", "--describe", "--group", "nobody", "--output", "json")
+    assert "nobody" in unknown
 
 
 def test_what_has_no_such_form_says_so(cli: Cli, penstock_topic: str) -> None:

@@ -8,7 +8,7 @@ from penstock.cli.commands import AFTER, Command
 ENVIRONMENT_NAME = "PENSTOCK_BOOTSTRAP_SERVERS"
 LOCAL = "localhost:9092"
 FLAG = "--bootstrap-server"
-NAMES_SERVERS = ("bootstrap-server", "bootstrap-servers", "bootstrap-controller", "broker-list", "b")
+NAMES_SERVERS = ("bootstrap-server", "bootstrap-servers", "bootstrap-controller", "broker-list", "b", "C")
 ASKS_FOR_NO_SERVER = ("help", "h", "version", "validate-regex")
 
 

@@ -62,17 +62,17 @@ TOOLS = {
     "groups": _tool("kafka-groups", "list groups of every kind", view=True),
     "share-groups": _tool("kafka-share-groups", "show share groups and reset their offsets", view=True),
     "configs": _tool("kafka-configs", "show and change the configs of topics, brokers, users ...", view=True),
-    "acls": _tool("kafka-acls", "show and change who may do what"),
+    "acls": _tool("kafka-acls", "show and change who may do what", view=True),
     "get-offsets": _tool("kafka-get-offsets", "show the offsets of partitions", view=True),
     "delete-records": _tool("kafka-delete-records", "delete records up to an offset"),
     "log-dirs": _tool("kafka-log-dirs", "show how much partitions take on disk", view=True),
     "leader-election": _tool("kafka-leader-election", "have leaders elected"),
     "reassign-partitions": _tool("kafka-reassign-partitions", "move partitions to other brokers"),
-    "transactions": _tool("kafka-transactions", "show transactions, and end those that hang"),
-    "cluster": _tool("kafka-cluster", "show the cluster's id and endpoints", AFTER),
-    "features": _tool("kafka-features", "show and change feature flags"),
+    "transactions": _tool("kafka-transactions", "show transactions, and end those that hang", view=True),
+    "cluster": _tool("kafka-cluster", "show the cluster's id and endpoints", AFTER, view=True),
+    "features": _tool("kafka-features", "show and change feature flags", view=True),
     "broker-api-versions": _tool(
-        "kafka-broker-api-versions", "show which versions of the protocol brokers speak"
+        "kafka-broker-api-versions", "show which versions of the protocol brokers speak", view=True
     ),
     "dump-log": _tool("kafka-dump-log", "print the contents of segment files", None),
     "verifiable-producer": _tool("kafka-verifiable-producer", "send numbers, and tell of each as JSON"),

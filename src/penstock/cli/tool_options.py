@@ -13,6 +13,10 @@ from typing import Any
 
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 
+HELP_FLAGS = {"--help", "-h", "--version", "-v"}
+WORDS_THAT_REACH_THE_PARSER = ("--bootstrap-server", "none", "--help")
+"""kafka-e2e-latency takes words without a flag among them for the arguments of its older form."""
+
 
 class _Caught(BaseException):
     """Not an `Exception`: the tool must not take it for a failure of its own."""
@@ -22,22 +26,26 @@ class _Caught(BaseException):
         self.words = words
 
 
-def options_of(module: str, words: Sequence[str]) -> OptionSet | None:
+def options_of(module: str, words: Sequence[str]) -> "OptionSet | dict[str, Any] | None":
     """What the tool's parser reads in the words; None if it refuses them, or if they ask for help."""
     caught = _call(module, words) if words else None
-    if caught is None or not isinstance(caught.parser, OptionParser):
+    if caught is None or set(words) & HELP_FLAGS:
         return None
+    from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError
+
     try:
-        options = caught.parser.parse(caught.words)
-    except OptionError:
-        return None
-    asks_for_help = any(option.for_help and options.has(option) for option in caught.parser.options())
-    return None if asks_for_help else options
+        if isinstance(caught.parser, ArgumentParser):
+            return caught.parser.parse_args(caught.words)
+        if isinstance(caught.parser, OptionParser):
+            return caught.parser.parse(caught.words)
+    except (OptionError, ArgumentParserError):
+        pass
+    return None
 
 
 def parser_of(module: str) -> Any:
     """The option table of a command: the parser that it calls; None if it calls none."""
-    caught = _call(module, ["--help"])
+    caught = _call(module, WORDS_THAT_REACH_THE_PARSER)
     return None if caught is None else caught.parser
 
 
