@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from penstock.client.admin.topic_ids import topic_id_bytes, topic_id_text
 from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
+from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.create_partitions import (
     CreatePartitionsAssignment,
@@ -33,6 +33,7 @@ from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopi
 T = TypeVar("T")
 
 LEFT_TO_THE_BROKER = -1
+FIRST_VERSION_WITH_IDS = 6
 
 Errors = dict[str, KafkaError | None]
 """For each name why it could not be done; None where it was."""
@@ -151,11 +152,23 @@ async def delete_topics(
 
 
 async def delete_topics_by_id(cluster: Cluster, topic_ids: Iterable[str]) -> Errors:
+    await _require_ids(cluster)
     wanted = list(dict.fromkeys(topic_ids))
     states = [DeleteTopicState(None, topic_id_bytes(topic_id)) for topic_id in wanted]
     answers = await _deleted(cluster, DeleteTopicsRequest((), states, cluster.config.request_timeout_ms))
     results = {topic_id_text(each.topic_id): each for each in answers}
     return {topic_id: _error_of(results, topic_id) for topic_id in wanted}
+
+
+async def _require_ids(cluster: Cluster) -> None:
+    controller_id = (await cluster.describe()).controller_id
+    version = await cluster.newest_version(controller_id, DeleteTopicsRequest)
+    if version < FIRST_VERSION_WITH_IDS:
+        raise UnsupportedVersionError(
+            f"The controller deletes topics by name only: it has version {version} of DeleteTopics, and ids came with "
+            f"{FIRST_VERSION_WITH_IDS}.",
+            ErrorCode.UNSUPPORTED_VERSION,
+        )
 
 
 async def _deleted(cluster: Cluster, request: DeleteTopicsRequest) -> Sequence[Any]:
