@@ -11,7 +11,11 @@ from confluent_kafka import Producer
 
 from penstock.cli.bootstrap_default import with_bootstrap
 from penstock.cli.commands import COMMANDS, TOOLS
+from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
+from penstock.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.cli.running import Cli, without_escapes
+from tests.support.processes import wait_for
+from tests.support.wire_client import WireClient
 
 Produce = Callable[..., None]
 
@@ -181,8 +185,21 @@ def test_acls_say_what_the_broker_says(cli: Cli) -> None:
     assert cli.refused("acls", "--list", "--output", "json") == "No Authorizer is configured."
 
 
-def test_share_groups(cli: Cli, penstock_topic: str) -> None:
-    assert cli.json("share-groups", "--list") == []
+def test_share_groups(cli: Cli, penstock_topic: str, produce: Produce) -> None:
+    group = f"{penstock_topic}-shared"
+    with WireClient(cli.bootstrap_servers) as client:
+        joining = ShareGroupHeartbeatRequest(group, "m" * 22, 0, subscribed_topic_names=[penstock_topic])
+        find = FindCoordinatorRequest(coordinator_keys=[group])
+        wait_for(lambda: client.send(find).coordinators[0].error_code == 0)
+        wait_for(lambda: client.send(joining).error_code == 0)
+        listed = {each["group"]: each for each in cli.json("share-groups", "--list")}
+        assert listed[group]["type"] == "Share"
+        (state,) = cli.json("share-groups", "--describe", "--group", group, "--state")
+        assert (state["state"], state["member_count"]) == ("Stable", 1)
+        (of_members,) = cli.json("share-groups", "--describe", "--group", group, "--members")
+        assert [each["consumer_id"] for each in of_members["members"]] == ["m" * 22]
+        (of_offsets,) = cli.json("share-groups", "--describe", "--group", group)
+        assert [each["topic"] for each in of_offsets["offsets"]] in ([], [penstock_topic])
     unknown = cli.refused("share-groups", "--describe", "--group", "nobody", "--output", "json")
     assert "nobody" in unknown
 

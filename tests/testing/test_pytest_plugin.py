@@ -31,6 +31,8 @@ def test_the_fixtures_are_listed_with_what_they_do(pytester: pytest.Pytester) ->
             "penstock_topic -- *",
             "*The name of a new topic, made for this test and deleted after it.",
             "penstock_bootstrap_servers -- *",
+            "penstock_producer -- *",
+            "penstock_consumer -- *",
             "penstock_intercept -- *",
             "*Delays requests, drops them, answers them with an error, and lists those that came.",
         ]
@@ -104,6 +106,27 @@ def test_one_broker_a_topic_for_each_test(pytester: pytest.Pytester) -> None:
         """
     )
     run(pytester).assert_outcomes(passed=8)
+
+
+def test_penstocks_own_clients(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_produce_and_consume(penstock_producer, penstock_consumer, penstock_topic):
+            penstock_producer.send(penstock_topic, b"bread").result(30)
+            penstock_producer.send(penstock_topic, b"wine", key=b"red")
+            penstock_producer.flush()
+            records = iter(penstock_consumer)
+            first, second = next(records), next(records)
+            assert (first.value, second.key, second.value) == (b"bread", b"red", b"wine")
+
+        def test_a_topic_of_its_own(penstock_producer, penstock_consumer, penstock_topic, penstock_intercept):
+            rule = penstock_intercept.answer("Produce", error="NOT_LEADER_OR_FOLLOWER", times=1)
+            assert penstock_producer.send(penstock_topic, b"cheese").result(30).offset == 0
+            rule.assert_matched()
+            assert next(iter(penstock_consumer)).value == b"cheese"
+        """
+    )
+    run(pytester).assert_outcomes(passed=2)
 
 
 def test_settings(pytester: pytest.Pytester) -> None:

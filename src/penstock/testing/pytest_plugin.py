@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.producer import KafkaProducer
     from penstock.testing import InProcessBroker, Interceptor
 
 INI_NAME = "penstock_settings"
@@ -19,6 +21,8 @@ SETTINGS_MARKER = "penstock_settings"
 TOPIC_MARKER = "penstock_topic"
 MAX_READABLE_NAME = 180
 """Of the 249 characters that a topic's name may have."""
+CONSUMER_TIMEOUT_MS = 10_000
+"""A test that waits for a record that never comes should end, and say so."""
 _MARKERS = (
     f"{SETTINGS_MARKER}(settings): the test gets a broker with these settings: "
     '@pytest.mark.penstock_settings({"message.max.bytes": 1000})',
@@ -116,6 +120,33 @@ def penstock_topic(request: pytest.FixtureRequest, penstock_broker: "InProcessBr
     penstock_broker.create_topic(name, partitions, configs)
     yield name
     _delete_topic(penstock_broker, name)
+
+
+@pytest.fixture
+def penstock_producer(penstock_bootstrap_servers: str) -> Iterator["KafkaProducer"]:
+    """A `penstock.KafkaProducer` of bytes and text, closed after the test."""
+    from penstock.client.producer import KafkaProducer
+
+    with KafkaProducer(bootstrap_servers=penstock_bootstrap_servers) as producer:
+        yield producer
+
+
+@pytest.fixture
+def penstock_consumer(penstock_bootstrap_servers: str, penstock_topic: str) -> Iterator["KafkaConsumer"]:
+    """A `penstock.KafkaConsumer` of `penstock_topic`, from its first record on, in a group of its own.
+
+    Iteration ends when nothing has come for ten seconds.
+    """
+    from penstock.client.consumer import KafkaConsumer
+
+    with KafkaConsumer(
+        penstock_topic,
+        bootstrap_servers=penstock_bootstrap_servers,
+        group_id=f"{penstock_topic}-group",
+        auto_offset_reset="earliest",
+        consumer_timeout_ms=CONSUMER_TIMEOUT_MS,
+    ) as consumer:
+        yield consumer
 
 
 @pytest.fixture
