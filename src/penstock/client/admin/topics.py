@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from penstock.client.admin.topic_ids import topic_id_text
 from penstock.client.cluster import Cluster
@@ -11,8 +11,7 @@ from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
 INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
-@dataclass(frozen=True, slots=True)
-class TopicListing:
+class TopicListing(NamedTuple):
     name: str
     topic_id: str
     is_internal: bool

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.failures import CommandFailure
 from penstock.client.admin.topics import INTERNAL_TOPICS, list_topics
 from penstock.client.cluster import Cluster
+
+if TYPE_CHECKING:
+    import re
 
 
 async def selected_topics(cluster: Cluster, options: OptionSet) -> list[str]:
@@ -33,6 +36,8 @@ async def existing_topics(cluster: Cluster, options: OptionSet) -> list[str]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
+    import re
+
     plain = text.strip().replace(",", "|").replace(" ", "").lstrip("\"'").rstrip("\"'")
     try:
         return re.compile(plain)
