@@ -9,13 +9,14 @@ from penstock.cli.options.command_line import check_required_args, command_parse
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
 from penstock.cli.tools.dump_log.decoders import STRING_DECODER, plain_decoder
+from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.indexes import (
     Findings,
     base_offset_of,
     dump_offset_index,
     dump_time_index,
 )
-from penstock.cli.tools.dump_log.log_file import DumpError, LogFile
+from penstock.cli.tools.dump_log.log_file import LogFile
 from penstock.cli.tools.dump_log.other_files import dump_producer_snapshot, dump_transaction_index
 from penstock.cli.tools.dump_log.records import Decoder, RecordView, dump_log
 from penstock.log import names

@@ -59,15 +59,23 @@ def _signal() -> signal.Signals:
 
 
 def _own_processes() -> Iterator[int]:
-    user, network = os.geteuid(), os.readlink("/proc/self/ns/net")
+    user, network = os.geteuid(), _network_of(os.getpid())
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            if entry.stat().st_uid == user and os.readlink(entry / "ns/net") == network:
+            if entry.stat().st_uid == user and _network_of(int(entry.name)) == network:
                 yield int(entry.name)
         except OSError:
-            continue  # it has ended, or is not ours to look at
+            continue  # it has ended
+
+
+def _network_of(pid: int) -> str | None:
+    """The network namespace; None where the kernel does not tell."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError:
+        return None
 
 
 def _server(pid: int, command: str) -> RunningServer | None:

@@ -2,7 +2,7 @@
 
 from struct import Struct
 
-from penstock.cli.tools.dump_log.log_file import DumpError
+from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.records.control import ABORT, COMMIT
 from penstock.records.reader import Record
 

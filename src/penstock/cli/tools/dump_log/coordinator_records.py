@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.cli.tools.console.stored_json import message_as_json
-from penstock.cli.tools.dump_log.log_file import DumpError
+from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.records import Decoder
 from penstock.errors import ProtocolError
 from penstock.group.consumer_protocol import AssignedPartitions, Subscription

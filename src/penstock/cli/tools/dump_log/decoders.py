@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable
 from struct import Struct
 
-from penstock.cli.tools.dump_log.log_file import DumpError
+from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.records import Decoder
 from penstock.records.reader import Record
 

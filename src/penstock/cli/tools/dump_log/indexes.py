@@ -1,14 +1,16 @@
 """`.index` and `.timeindex`: their entries, and whether the log agrees with them."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
 
 from penstock.cli.java_order import in_hash_order
 from penstock.cli.tool import err
-from penstock.cli.tools.dump_log.log_file import LARGEST_FILE, DumpError, LogFile, read_whole, records_of
+from penstock.cli.tools.dump_log.errors import DumpError
+from penstock.cli.tools.dump_log.legacy import LegacyMessage
+from penstock.cli.tools.dump_log.log_file import LARGEST_FILE, LogFile, read_whole, records_of
 from penstock.log import names
 from penstock.records.batch import NO_TIMESTAMP, Batch
 
@@ -17,6 +19,7 @@ _TIME_ENTRY = Struct(">qi")
 NOT_FOUND = -1
 
 Pairs = list[tuple[int, int]]
+AnyBatch = Batch | LegacyMessage
 
 
 @dataclass
@@ -131,9 +134,9 @@ def dump_offset_index(
             print(f"offset: {offset} position: {position}")
 
 
-def _first_batch(log: LogFile, position: int, max_message_size: int) -> Batch:
+def _first_batch(log: LogFile, position: int, max_message_size: int) -> AnyBatch:
     end = log.end_of_slice(position, max_message_size)
-    for _, batch in log.batches(position, end):
+    for batch in log.batches(position, end):
         return batch
     raise DumpError(f"{log.path}: no batch of at most {max_message_size} bytes at position {position}")
 
@@ -180,14 +183,19 @@ def dump_time_index(
             found = NOT_FOUND if batch is None else batch.last_offset
             findings.offsets_not_found.setdefault(file, []).append((offset, found))
         else:
-            largest = max((record.timestamp for record in records_of(batch)), default=NO_TIMESTAMP)
-            if max(largest, NO_TIMESTAMP) != timestamp:
-                findings.wrong_timestamps.setdefault(file, []).append((timestamp, max(largest, NO_TIMESTAMP)))
+            largest = max((NO_TIMESTAMP, *_timestamps(batch)))
+            if largest != timestamp:
+                findings.wrong_timestamps.setdefault(file, []).append((timestamp, largest))
             if previous >= timestamp:
                 findings.out_of_order.setdefault(file, []).append((timestamp, previous))
         if not verify_only:
             print(f"timestamp: {timestamp} offset: {offset}")
         previous = timestamp
+
+
+def _timestamps(batch: AnyBatch) -> Iterator[int]:
+    records = batch.messages() if isinstance(batch, LegacyMessage) else records_of(batch)
+    return (record.timestamp for record in records)
 
 
 def _check_time_index(index: IndexFile) -> None:
@@ -212,9 +220,9 @@ class _BatchLookup:
     def __init__(self, log: LogFile, index: IndexFile) -> None:
         self._log = log
         self._index = index
-        self._walks: dict[int, list[Batch]] = {}
+        self._walks: dict[int, list[AnyBatch]] = {}
 
-    def find(self, offset: int) -> Batch | None:
+    def find(self, offset: int) -> AnyBatch | None:
         """The first batch, from the indexed position on, that ends at or after `offset`."""
         number = bisect_right(self._index.entries, offset, key=lambda entry: entry[0])
         batches, start = self._batches_from(self._index.entries[number - 1][1] if number else 0)
@@ -223,7 +231,7 @@ class _BatchLookup:
                 return batches[at]
         return None
 
-    def _batches_from(self, position: int) -> tuple[list[Batch], int]:
+    def _batches_from(self, position: int) -> tuple[list[AnyBatch], int]:
         """All batches of a walk, and the number of the one at `position`."""
         end = self._log.end_of_slice(position, LARGEST_FILE)
         whole = self._walk(0, len(self._log.data))
@@ -232,7 +240,7 @@ class _BatchLookup:
             return whole, start
         return self._walk(position, end), 0
 
-    def _walk(self, position: int, end: int) -> list[Batch]:
+    def _walk(self, position: int, end: int) -> list[AnyBatch]:
         if position not in self._walks:
-            self._walks[position] = [batch for _, batch in self._log.batches(position, end)]
+            self._walks[position] = list(self._log.batches(position, end))
         return self._walks[position]

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from struct import Struct
 
-from penstock.errors import PenstockError
+from penstock.cli.tools.dump_log.errors import DumpError
+from penstock.cli.tools.dump_log.legacy import LegacyMessage
 from penstock.records.batch import HEADER_SIZE, MIN_MESSAGE_SIZE, PREFIX_SIZE, SIZE_UP_TO_MAGIC, Batch
 from penstock.records.reader import Record, iterate_records
 
@@ -21,10 +22,6 @@ LARGEST_FILE = 2**31 - 1
 
 _unpack_prefix = Struct(">qi").unpack_from
 _unpack_magic = Struct(">b").unpack_from
-
-
-class DumpError(PenstockError):
-    """The file can't be dumped any further."""
 
 
 def read_whole(path: Path) -> memoryview:
@@ -53,10 +50,10 @@ class LogFile:
             raise DumpError(f"Invalid size: {size} in read from {self.path}")
         return min(position + size, len(self.data))
 
-    def batches(self, position: int, end: int) -> Iterator[tuple[int, Batch]]:
-        """(position, batch) of what looks like a whole batch, one after the other."""
+    def batches(self, position: int, end: int) -> Iterator[Batch | LegacyMessage]:
+        """What looks like a whole batch, one after the other."""
         while position < end - SIZE_UP_TO_MAGIC:
-            length = _unpack_prefix(self.data, position)[1]
+            offset, length = _unpack_prefix(self.data, position)
             if length < MIN_MESSAGE_SIZE:
                 raise DumpError(
                     f"Found record size {length} smaller than minimum record overhead ({MIN_MESSAGE_SIZE}) "
@@ -64,16 +61,16 @@ class LogFile:
                 )
             if position > end - PREFIX_SIZE - length:
                 return
-            yield position, self._batch(position)
-            position += PREFIX_SIZE + length
+            magic = _unpack_magic(self.data, position + MAGIC_POSITION)[0]
+            following = position + PREFIX_SIZE + length
+            if magic < FIRST_MAGIC_OF_BATCHES:
+                message = self.data[position + PREFIX_SIZE : following]
+                yield LegacyMessage(message, magic, offset, position)
+            else:
+                yield self._batch(position)
+            position = following
 
     def _batch(self, position: int) -> Batch:
-        magic = _unpack_magic(self.data, position + MAGIC_POSITION)[0]
-        if magic < FIRST_MAGIC_OF_BATCHES:
-            raise DumpError(
-                f"{self.path}: a message of format v{magic} at position {position}; "
-                "only format v2, which Kafka has written since version 0.11, is read"
-            )
         if len(self.data) - position < HEADER_SIZE:
             raise DumpError(f"Failed to load record batch at position {position} from {self.path}")
         return Batch(self.data, position)

@@ -6,8 +6,9 @@ from struct import Struct
 from crc32c import crc32c
 
 from penstock.cli.tool import err
+from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.indexes import base_offset_of
-from penstock.cli.tools.dump_log.log_file import DumpError, read_whole
+from penstock.cli.tools.dump_log.log_file import read_whole
 from penstock.cli.tools.dump_log.records import optional_long
 from penstock.records.batch import decrement_sequence
 

@@ -1,0 +1,5 @@
+from penstock.errors import PenstockError
+
+
+class DumpError(PenstockError):
+    """The file can't be dumped any further."""
