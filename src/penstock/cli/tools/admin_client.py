@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster
+from penstock.client.cluster import Cluster, ClusterConfig, ClusterView, blocking_cluster, now
 from penstock.errors import ConfigError
 
 
@@ -23,9 +23,38 @@ def command_config(options: OptionSet) -> dict[str, str]:
 
 @contextmanager
 def admin_client(configs: Mapping[str, str]) -> Iterator[Cluster]:
+    with blocking_cluster(_cluster_config(configs)) as cluster:
+        yield cluster
+
+
+@contextmanager
+def admin_client_of(options: OptionSet) -> Iterator[Cluster]:
+    """By way of `--bootstrap-server`, or of `--bootstrap-controller`: then the active controller is the one to ask."""
+    configs = command_config(options)
+    if options.has("bootstrap-server"):
+        with admin_client(configs | {"bootstrap.servers": options.value("bootstrap-server")}) as cluster:
+            yield cluster
+        return
+    config = _cluster_config(configs | {"bootstrap.servers": options.value("bootstrap-controller")})
+    view = _controllers(config)
+    active = view.node(view.controller_id)
+    bootstrap = config.bootstrap if active is None else (active.address,)
+    with blocking_cluster(config._replace(bootstrap=bootstrap)) as cluster:
+        cluster.view = view
+        yield cluster
+
+
+def _cluster_config(configs: Mapping[str, str]) -> ClusterConfig:
     try:
-        config = ClusterConfig.from_configs(configs)
+        return ClusterConfig.from_configs(configs)
     except ConfigError as error:
         raise AdminNotCreated(f"Failed to create new KafkaAdminClient: {error}") from error
+
+
+def _controllers(config: ClusterConfig) -> ClusterView:
+    from penstock.client.admin.cluster_nodes import learn_controllers
+
     with blocking_cluster(config) as cluster:
-        yield cluster
+        now(learn_controllers(cluster))
+        assert cluster.view is not None
+        return cluster.view

@@ -8,7 +8,7 @@ from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.acls.options import parse_options
 from penstock.cli.tools.acls.wanted import acls_to_add, patterns_of, principals_of, wanted_acls
-from penstock.cli.tools.admin_client import admin_client, command_config
+from penstock.cli.tools.admin_client import admin_client_of
 from penstock.cli.tools.failures import CommandFailure, as_java_says
 from penstock.client.admin.acls import (
     ANY_ACL,
@@ -41,12 +41,7 @@ def acls(words: list[str]) -> int:
 
 
 def _process(parser: OptionParser, options: OptionSet) -> None:
-    server = "bootstrap-server" if options.has("bootstrap-server") else "bootstrap-controller"
-    with admin_client(command_config(options) | {"bootstrap.servers": options.value(server)}) as cluster:
-        if options.has("bootstrap-controller"):
-            from penstock.client.admin.cluster_nodes import learn_controllers
-
-            now(learn_controllers(cluster))
+    with admin_client_of(options) as cluster:
         act = _add if options.has("add") else _remove if options.has("remove") else _list
         now(act(cluster, parser, options))
 

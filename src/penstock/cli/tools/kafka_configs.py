@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client, command_config
+from penstock.cli.tools.admin_client import admin_client_of
 from penstock.cli.tools.configs.changes import changes_of
 from penstock.cli.tools.configs.entities import (
     CLIENTS,
@@ -40,14 +40,8 @@ def configs(words: list[str]) -> int:
 
 
 def _process(options: OptionSet) -> None:
-    server = "bootstrap-server" if options.has("bootstrap-server") else "bootstrap-controller"
-    properties = command_config(options) | {"bootstrap.servers": options.value(server)}
     entities = entities_of(options)
-    with admin_client(properties) as cluster:
-        if options.has("bootstrap-controller"):
-            from penstock.client.admin.cluster_nodes import learn_controllers
-
-            now(learn_controllers(cluster))
+    with admin_client_of(options) as cluster:
         now(
             _alter(cluster, options, entities)
             if options.has("alter")
@@ -76,7 +70,10 @@ async def _alter(cluster: Cluster, options: OptionSet, entities: Entities) -> No
     if entities.type in RESOURCES:
         from penstock.cli.tools.configs.resources import alter_resource
 
-        await alter_resource(cluster, entities.type, entities.name, changes)
+        through_controller = options.has("bootstrap-controller")
+        await alter_resource(
+            cluster, entities.type, entities.name, changes, through_controller=through_controller
+        )
     else:
         from penstock.cli.tools.configs.quotas import alter_addresses, alter_users_or_clients
 

@@ -161,10 +161,14 @@ async def alter_configs(
     changes: Mapping[ConfigResource, Sequence[AlterConfig]],
     *,
     validate_only: bool = False,
+    through_controller: bool = False,
 ) -> Errors:
-    """Changes only what is named; for each resource why it could not be done, or None."""
+    """Changes only what is named; for each resource why it could not be done, or None.
+
+    With `through_controller` the cluster's nodes are controllers, and the active one changes brokers, but for loggers.
+    """
     errors: Errors = {}
-    for node, part in _by_node(changes).items():
+    for node, part in _by_node(changes, _LOGGERS if through_controller else _OF_ONE_BROKER).items():
         request = IncrementalAlterConfigsRequest(
             [_resource_changes(resource, each) for resource, each in part.items()], validate_only
         )
@@ -201,16 +205,18 @@ async def list_config_resources(cluster: Cluster, types: Iterable[ResourceType] 
 # --- who is asked
 
 
-def _by_node(wanted: Mapping[ConfigResource, T]) -> dict[int | None, dict[ConfigResource, T]]:
+_LOGGERS = (ResourceType.BROKER_LOGGER,)
+_OF_ONE_BROKER = (ResourceType.BROKER, ResourceType.BROKER_LOGGER)
+
+
+def _by_node(
+    wanted: Mapping[ConfigResource, T], of_one_node: Sequence[ResourceType] = _OF_ONE_BROKER
+) -> dict[int | None, dict[ConfigResource, T]]:
     parts: dict[int | None, dict[ConfigResource, T]] = {}
     for resource, value in wanted.items():
-        parts.setdefault(_node_for(resource), {})[resource] = value
+        node = int(resource.name) if resource.name and resource.type in of_one_node else None
+        parts.setdefault(node, {})[resource] = value
     return parts
-
-
-def _node_for(resource: ConfigResource) -> int | None:
-    is_of_one_broker = resource.type in (ResourceType.BROKER, ResourceType.BROKER_LOGGER) and resource.name
-    return int(resource.name) if is_of_one_broker else None
 
 
 def _left_out(resource: ConfigResource) -> KafkaError:

@@ -158,7 +158,9 @@ def _check_broker_id(name: str, entity_type: str) -> None:
 # --- altering
 
 
-async def alter_resource(cluster: Cluster, entity_type: str, name: str, changes: Changes) -> None:
+async def alter_resource(
+    cluster: Cluster, entity_type: str, name: str, changes: Changes, *, through_controller: bool
+) -> None:
     if entity_type == BROKERS:
         _check_broker_id(name, entity_type)
     if entity_type == BROKER_LOGGERS:
@@ -167,7 +169,8 @@ async def alter_resource(cluster: Cluster, entity_type: str, name: str, changes:
     operations = [AlterConfig(key, ConfigOperation.DELETE, "") for key in changes.deleted]
     operations += [AlterConfig(key, ConfigOperation.SET, value) for key, value in changes.added.items()]
     try:
-        error = (await alter_configs(cluster, {resource: operations}))[resource]
+        altered = await alter_configs(cluster, {resource: operations}, through_controller=through_controller)
+        error = altered[resource]
     except UnsupportedVersionError as unsupported:
         if entity_type == BROKER_LOGGERS:
             raise
