@@ -10,6 +10,11 @@ from tests.tools.compare.both_tools import BothTools, run_our_tool
 from tests.tools.compare.masks import TOPIC_ID, mask
 
 TOOL = "kafka-topics"
+# Where the cluster chooses the replicas, it does so for each topic anew: here of partitions 4 and 5, and in twos.
+CHOSEN_REPLICAS = [
+    mask(r"(?<=Partition: [45]\t)Leader: .*(?=\tElr)", "<chosen>"),
+    mask(r"Leader: \d\tReplicas: \d,\d\tIsr: \d,\d(?=\t)", "<chosen>"),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -200,3 +205,27 @@ def test_an_unreachable_broker(both: BothTools, hasty: Path) -> None:
 def test_a_command_config_that_is_not_there(both: BothTools) -> None:
     words = ("--bootstrap-server", both.bootstrap, "--command-config", "no-such-file")
     assert both(TOOL, "--list", *words, stderr="first words").returncode == 1
+
+
+# --- several brokers
+
+
+def test_replicas(both_cluster: BothTools) -> None:
+    def changed(*words: str) -> str:
+        server = ("--bootstrap-server", both_cluster.bootstrap)
+        masks = [TOPIC_ID, *CHOSEN_REPLICAS]
+        return both_cluster(TOOL, *server, "--topic", "{name}", *words, mutating=True, masks=masks).stdout
+
+    changed("--create", "--replica-assignment", "1:2:3,2:3:1,3:1:2", "--config", "min.insync.replicas=3")
+    changed("--describe")
+    assert changed("--describe", "--at-min-isr-partitions").count("\n") == 3
+    for report in ("--under-min-isr-partitions", "--under-replicated-partitions", "--unavailable-partitions"):
+        assert changed("--describe", report) == ""
+    changed("--alter", "--partitions", "4", "--replica-assignment", "1:2:3,2:3:1,3:1:2,1:3:2")
+    changed("--alter", "--partitions", "5", "--replica-assignment", "1:2:3,2:3:1,3:1:2,1:3:2,1:7:2")
+    changed("--alter", "--partitions", "6")
+    changed("--describe", "--exclude-internal")
+    changed("--delete")
+    changed("--create", "--replication-factor", "4")
+    changed("--create", "--replication-factor", "2", "--partitions", "3", "--config", "min.insync.replicas=3")
+    assert changed("--describe", "--under-min-isr-partitions").count("\n") == 3

@@ -31,7 +31,7 @@ async def describe(cluster: Cluster, options: OptionSet) -> None:
     live_brokers = {node.id for node in (await cluster.describe()).nodes}
     reassignments = await _reassignments(cluster, topics)
     for topic in topics:
-        report = _Report(options, topic, configs[topic.name], reassignments, live_brokers)
+        report = Report(options, topic, configs[topic.name], reassignments, live_brokers)
         report.print()
 
 
@@ -86,7 +86,7 @@ async def _reassignments(cluster: Cluster, topics: list[TopicDescription]) -> Re
         raise
 
 
-class _Report:
+class Report:
     def __init__(
         self,
         options: OptionSet,
