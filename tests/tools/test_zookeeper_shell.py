@@ -121,11 +121,22 @@ def test_nodes(server: ServerProcess, other_server: ServerProcess) -> None:
         "sync /",
         "whoami",
         "config",
+        "config -c -s",
         "listquota /ttl",
     ]
     _, out, err = same(server, other_server, lines)
     assert "\n[both0000000003, container, ttl, zookeeper]\n" in out
     assert "Node already exists: /a" in err
+
+
+def test_the_configuration_of_an_ensemble(server: ServerProcess) -> None:
+    """In a chroot, since the real node is the ensemble's to write."""
+    config = b"server.1=h1:2888:3888:participant;h1:2181\nserver.2=h2:2888:3888;2182\nversion=100000000"
+    with kazoo_client(server.address) as client:
+        client.create("/inside/zookeeper/config", config, makepath=True)
+    shown = run([*our_shell(f"{server.address}/inside"), "config", "-c"])
+    assert shown[0] == 0
+    assert shown[1].endswith("\n100000000 h1:2181,0.0.0.0:2182\n")
 
 
 def test_acls(server: ServerProcess, other_server: ServerProcess) -> None:

@@ -15,6 +15,7 @@ from penstock.cli.tools.zookeeper_cli.errors import ShellError
 from penstock.cli.tools.zookeeper_cli.paths import check_path, child_of
 from penstock.cli.tools.zookeeper_cli.session import AclEntry, ZooKeeperSession
 from penstock.cli.tools.zookeeper_cli.words import Given, parse_words
+from penstock.settings.properties import parse_properties
 
 PERMISSIONS = {"r": 1, "w": 2, "c": 4, "d": 8, "a": 16}
 PERMISSION_ORDER = "cdrwa"
@@ -171,9 +172,21 @@ def _who_am_i(session: ZooKeeperSession, given: Given) -> None:
 
 def _config(session: ZooKeeperSession, given: Given) -> None:
     data, stat = session.get(CONFIG_NODE, watch=given.has("w"))
-    print("null" if data is None else data.decode(errors="replace"))
+    text = "null" if data is None else data.decode(errors="replace")
+    print(_client_addresses(text) if given.has("c") else text)
     if given.has("s"):
         print_stat(stat)
+
+
+def _client_addresses(config: str) -> str:
+    """The version of an ensemble's configuration, and where clients connect: `server.1=...;host:port`."""
+    properties = parse_properties(config, CONFIG_NODE)
+    addresses = []
+    for name, value in properties.items():
+        client = value.partition(";")[2].strip()
+        if name.startswith("server."):
+            addresses.append(client if ":" in client or not client else f"0.0.0.0:{client}")
+    return f"{properties.get('version', '')} {','.join(addresses)}"
 
 
 def _list_quota(session: ZooKeeperSession, given: Given) -> None:
