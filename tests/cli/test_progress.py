@@ -45,4 +45,5 @@ def test_lines() -> None:
     assert progress_line("send", 2_500_000, None, "B", 2) == "send  2.5 MB  1.2 MB/s"
     assert progress_line("send", 3, 0, "", 0) == "send  3  0/s"
     assert scaled(12_345_678, "B") == "12.3 MB"
+    assert [scaled(amount, "records") for amount in (12, 12_345)] == ["12 records", "12.3 k records"]
     assert [duration_text(seconds) for seconds in (5, 65, 3720)] == ["5s", "1m05s", "1h02m"]

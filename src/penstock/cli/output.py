@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-JSON, TABLE, TEXT = "json", "table", "text"
-FORMATS = (TABLE, JSON, TEXT)
+from penstock.cli.output_formats import JSON
 
 Record = Mapping[str, object]
 

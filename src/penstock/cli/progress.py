@@ -84,10 +84,11 @@ def progress_line(what: str, done: float, total: float | None, unit: str, second
 
 
 def scaled(amount: float, unit: str = "") -> str:
-    """12345678, "B" -> "12.3 MB"."""
+    """12345678, "B" -> "12.3 MB"; 12345, "records" -> "12.3 k records"."""
+    word = f" {unit}" if len(unit) > 1 else unit
     for letter, size in _SCALES:
         if abs(amount) >= size:
-            return f"{amount / size:.1f} {letter}{unit}"
+            return f"{amount / size:.1f} {letter}{word}"
     return f"{amount:.0f} {unit}".rstrip()
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from penstock.cli.cluster_arguments import add_cluster, configs_of
-from penstock.cli.output import JSON, TEXT, has_colour, styled
+from penstock.cli.output import has_colour, styled
+from penstock.cli.output_formats import JSON, TEXT
 from penstock.cli.record_json import TopicRecord, record_as_json
 from penstock.cli.tool import run
 from penstock.errors import ConfigError

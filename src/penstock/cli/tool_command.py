@@ -11,10 +11,9 @@ from importlib import import_module
 
 from penstock.cli.bootstrap_default import with_bootstrap
 from penstock.cli.commands import TOOLS, Command
-from penstock.cli.output import FORMATS, TABLE, TEXT, View, show
+from penstock.cli.output_formats import FORMATS, TABLE, TEXT
 from penstock.cli.tool import Exit, err, run
-from penstock.cli.tool_options import options_of
-from penstock.cli.tools.failures import ArgumentFailure, CommandFailure
+from penstock.errors import PenstockError
 
 OUTPUT_FLAG = "--output"
 
@@ -31,18 +30,17 @@ def _run(name: str, command: Command, words: list[str]) -> int:
     output, rest = _take_output(name, words)
     rest = with_bootstrap(command, rest, also_if_empty=output is not None)
     chosen = output or (TABLE if sys.stdout.isatty() else TEXT)
-    try:
-        view = None if chosen == TEXT else _view(command, rest)
-    except (CommandFailure, ArgumentFailure) as failure:
-        err(f"penstock {name}: {failure}")
-        return 1
-    if view is not None:
-        show(view, chosen)
-        return 0
-    if output not in (None, TEXT) and _is_understood(command, rest):
+    if chosen == TEXT or not _show(name, rest, chosen):
+        return _run_itself(name, command, rest, output)
+    return 0
+
+
+def _run_itself(name: str, command: Command, words: list[str], output: str | None) -> int:
+    """The tool, also where a view was asked for that there is not; it knows best what is wrong with its flags."""
+    if output not in (None, TEXT) and _is_understood(command, words):
         err(f"penstock {name}: {OUTPUT_FLAG} {output}: only what lists or describes has that form")
         return 1
-    exit_code: int = import_module(command.module).main(rest)
+    exit_code: int = import_module(command.module).main(words)
     return exit_code
 
 
@@ -63,13 +61,26 @@ def _take_output(name: str, words: list[str]) -> tuple[str | None, list[str]]:
     return None, words
 
 
-def _view(command: Command, words: list[str]) -> View | None:
+def _show(name: str, words: list[str], output: str) -> bool:
+    """Shows the tool's view of these words; False if there is none."""
+    from penstock.cli.output import show
+    from penstock.cli.tool_options import options_of
+    from penstock.cli.tools.failures import ArgumentFailure, CommandFailure
+
+    command = TOOLS[name]
     options = options_of(command.module, words)
     if options is None or command.view is None:
-        return None
-    view: View | None = import_module(command.view).view(options)
-    return view
+        return False
+    try:
+        view = import_module(command.view).view(options)
+    except (CommandFailure, ArgumentFailure) as failure:
+        raise PenstockError(f"penstock {name}: {failure}") from failure
+    if view is not None:
+        show(view, output)
+    return view is not None
 
 
 def _is_understood(command: Command, words: list[str]) -> bool:
+    from penstock.cli.tool_options import options_of
+
     return options_of(command.module, words) is not None

@@ -9,7 +9,8 @@ import sys
 import time
 
 from penstock.cli.cluster_arguments import add_cluster, configs_of
-from penstock.cli.output import JSON, TABLE, Record, has_colour, styled, table_lines
+from penstock.cli.output import Record, has_colour, styled, table_lines
+from penstock.cli.output_formats import JSON, TABLE
 from penstock.cli.progress import is_for_people, scaled
 from penstock.cli.tool import run
 from penstock.cli.top_sample import Sample, group_rows, take_sample, topic_rows

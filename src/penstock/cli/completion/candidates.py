@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from penstock.cli.commands import COMMANDS, TOOLS, Command
 from penstock.cli.completion.flags import Flag, Flags, flags_of
-from penstock.cli.output import FORMATS
+from penstock.cli.output_formats import FORMATS
 
 MAX_DESCRIPTION = 72
 OUTPUT = Flag(("--output",), "table, json, or text as Kafka's tool prints it", True, FORMATS)
