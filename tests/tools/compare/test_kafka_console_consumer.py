@@ -225,6 +225,36 @@ def test_nobody_listens(both: BothTools) -> None:
     )
 
 
+def test_a_topic_that_is_not_there_is_made(both: BothTools, client: Client) -> None:
+    where = ("--topic", "{name}", "--timeout-ms", "800")
+    done = both(TOOL, "--bootstrap-server", both.bootstrap, *where, mutating=True, masks=[LOG])
+    assert done.returncode == 0
+    assert {both.our_name, both.kafka_name} <= client.list_topics()
+
+
+def test_a_topic_that_cannot_be(both: BothTools) -> None:
+    where = ("--bootstrap-server", both.bootstrap, "--topic", "bad topic", "--timeout-ms", "5000")
+    assert both(TOOL, *where, masks=[LOG]).returncode == 0
+    logged = run_our_tool(TOOL, *where).stderr
+    assert "org.apache.kafka.common.errors.InvalidTopicException: Invalid topics: [bad topic]" in logged
+
+
+def test_a_pattern_that_matches_nothing(both: BothTools) -> None:
+    where = ("--bootstrap-server", both.bootstrap, "--include", "no-such-.*", "--timeout-ms", "600")
+    assert both(TOOL, *where, masks=[LOG]).stderr.endswith("Processed a total of 0 messages\n")
+
+
+def test_a_pattern_that_is_none(both: BothTools) -> None:
+    done = both(TOOL, "--bootstrap-server", both.bootstrap, "--include", "(", stderr="ignore")
+    assert done.returncode == 1
+
+
+def test_no_offset_to_start_from(both: BothTools) -> None:
+    reset = ("--command-property", "auto.offset.reset=none", "--timeout-ms", "20000")
+    done = both(TOOL, "--bootstrap-server", both.bootstrap, "--topic", TOPIC, *reset, masks=[LOG])
+    assert done.stderr.endswith("Processed a total of 0 messages\n")
+
+
 def test_a_partition_that_is_not_there(both: BothTools) -> None:
     where = ("--topic", TOPIC, "--partition", "7", "--timeout-ms", "400")
     done = both(TOOL, "--bootstrap-server", both.bootstrap, *where, masks=[LOG])

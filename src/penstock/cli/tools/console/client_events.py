@@ -8,19 +8,32 @@ from collections.abc import Mapping, Sequence
 from penstock.cli.tools.console.log_lines import log_warning
 from penstock.cli.tools.console.record import Record, as_records
 from penstock.client.errors import KafkaError as ClientError
-from penstock.client.errors import error_for, java_exception_name, known_code
+from penstock.client.errors import error_for, is_retriable, java_exception_name, known_code
 from penstock.client.librdkafka import KafkaException, Message, NativeError
+from penstock.controller.topics import check_topic_name
+from penstock.errors import ApiError
 
 NETWORK_CLIENT = "org.apache.kafka.clients.NetworkClient"
 EXCEPTIONS = "org.apache.kafka.common.errors"
 UNREACHABLE = frozenset({NativeError._TRANSPORT, NativeError._RESOLVE, NativeError._ALL_BROKERS_DOWN})
-HARMLESS = frozenset({NativeError._PARTITION_EOF, NativeError._MAX_POLL_EXCEEDED})
+ENDS_THE_TOOL = frozenset(
+    {
+        *(NativeError._AUTHENTICATION, NativeError._SSL, NativeError._FATAL, NativeError._AUTO_OFFSET_RESET),
+        *(NativeError._INVALID_ARG, NativeError._UNSUPPORTED_FEATURE, NativeError._FENCED),
+    }
+)
+"""Of librdkafka's own errors; all others pass."""
 MISSING = frozenset(
     {
         *(NativeError.UNKNOWN_TOPIC_OR_PART, NativeError._UNKNOWN_TOPIC, NativeError._UNKNOWN_PARTITION),
-        *(NativeError.LEADER_NOT_AVAILABLE, NativeError.UNKNOWN_TOPIC_ID),
     }
 )
+COMES_RIGHT_BY_ITSELF = frozenset(
+    {
+        *(NativeError.UNKNOWN_MEMBER_ID, NativeError.ILLEGAL_GENERATION, NativeError.REBALANCE_IN_PROGRESS),
+    }
+)
+"""Of the broker's errors that are not retriable: the member joins again."""
 EXCEPTION_OF_LOCAL_ERROR = {
     NativeError._AUTHENTICATION: f"{EXCEPTIONS}.SaslAuthenticationException",
     NativeError._SSL: f"{EXCEPTIONS}.SslAuthenticationException",
@@ -46,6 +59,7 @@ class ClientEvents:
         self._who = f"[{role} clientId={configs.get('client.id', '')}{group}]"
         self._warned: set[str] = set()
         self.fatal: str | None = None
+        self.misses_topic = False
 
     def settings(self) -> dict[str, object]:
         """librdkafka's own log is off: what a user can use of it comes as an event."""
@@ -55,10 +69,20 @@ class ClientEvents:
         code = error.code()
         if code in UNREACHABLE:
             self._maybe_warn_of_broker(error)
-        elif code in MISSING:
-            self._warn(f"Error while fetching metadata: {error.str()}")
-        elif code not in HARMLESS:
+        elif code == NativeError._PARTITION_EOF:
+            return
+        elif error.fatal() or ends_the_tool(code):
             self.fatal = java_exception_of(error)
+        else:
+            self.misses_topic |= code in MISSING
+            self._warn(error.str())
+
+    def check_topic(self, topic: str) -> None:
+        """librdkafka says of a name that no topic can have no more than that there is no such topic."""
+        try:
+            check_topic_name(topic)
+        except ApiError:
+            self.fatal = f"{EXCEPTIONS}.InvalidTopicException: Invalid topics: [{topic}]"
 
     def without_errors(self, messages: Sequence[Message]) -> Sequence[Record]:
         for message in messages:
@@ -83,6 +107,12 @@ class ClientEvents:
         if known not in self._warned:
             self._warned.add(known)
             log_warning(f"{self._who} {text}", NETWORK_CLIENT)
+
+
+def ends_the_tool(code: int) -> bool:
+    if code < 0:
+        return code in ENDS_THE_TOOL
+    return not is_retriable(code) and code not in COMES_RIGHT_BY_ITSELF
 
 
 def java_exception_of(error: object) -> str:

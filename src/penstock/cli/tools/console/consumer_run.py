@@ -15,6 +15,7 @@ from penstock.cli.tools.console.client_configs import consumer_settings
 from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
 from penstock.cli.tools.console.default_formatter import DefaultFormatter
 from penstock.cli.tools.console.log_lines import log_error
+from penstock.cli.tools.console.missing_topic import MissingTopic
 from penstock.cli.tools.console.output import Output
 from penstock.cli.tools.console.record import Record, as_records, has_error
 from penstock.cli.tools.console.stop_signals import StopSignals
@@ -52,10 +53,13 @@ class ConsoleConsumer:
                 "enable.auto.offset.store": False,
             }
         )
+        self.missing_topic = MissingTopic(request.topic, self.events)
         self.pattern = TopicPattern(request.include, request.configs) if request.include else None
 
     def start(self) -> None:
         request = self.request
+        if request.topic is not None:
+            self.events.check_topic(request.topic)
         if request.topic is not None and request.partition is not None:
             self.consumer.assign([NativeTopicPartition(request.topic, request.partition, request.offset)])
         elif request.topic is not None:
@@ -68,18 +72,14 @@ class ConsoleConsumer:
         silent_since = time.monotonic()
         while (most := self._most_records()) and not self.stop.received:
             records = self._next_records(most)
-            if self.events.fatal is not None:
-                log_error(
-                    "Error processing message, terminating consumer process: ", LOGGER, self.events.fatal
-                )
-                return
             if records:
                 self._write(records)
                 silent_since = time.monotonic()
-            elif self._has_been_silent(silent_since):
-                log_error(
-                    "Error processing message, terminating consumer process: ", LOGGER, TIMEOUT_EXCEPTION
-                )
+            problem = self.events.fatal
+            if problem is None and not records and self._has_been_silent(silent_since):
+                problem = TIMEOUT_EXCEPTION
+            if problem is not None:
+                log_error("Error processing message, terminating consumer process: ", LOGGER, problem)
                 return
             if self.output.is_broken:
                 err("Unable to write to standard out, closing consumer.")
@@ -98,11 +98,15 @@ class ConsoleConsumer:
         if not records:
             first = self.consumer.poll(LONGEST_WAIT_SECONDS)
             if first is None:
-                if self.pattern is not None:
-                    self.pattern.maybe_refresh(self.consumer)
+                self._look_for_topics()
                 return []
             records = [first, *self.consumer.consume(most - 1, 0)] if most > 1 else [first]
         return self.events.without_errors(records) if has_error(records) else as_records(records)
+
+    def _look_for_topics(self) -> None:
+        self.missing_topic.maybe_ask(self.consumer)
+        if self.pattern is not None:
+            self.pattern.maybe_refresh(self.consumer)
 
     # --- writing
 

@@ -43,22 +43,19 @@ class ConsoleShareConsumer:
             self.acknowledgement = AcknowledgeType.RELEASE
 
     def run(self) -> None:
+        self.events.check_topic(self.request.topic)
         self.consumer.subscribe([self.request.topic])
         silent_since = time.monotonic()
         while not self._has_enough and not self.stop.received:
             messages = self._next_messages()
-            if self.events.fatal is not None:
-                log_error(
-                    "Error processing message, terminating consumer process: ", LOGGER, self.events.fatal
-                )
-                return
             if messages:
                 self._write(messages)
                 silent_since = time.monotonic()
-            elif self._has_been_silent(silent_since):
-                log_error(
-                    "Error processing message, terminating consumer process: ", LOGGER, TIMEOUT_EXCEPTION
-                )
+            problem = self.events.fatal
+            if problem is None and not messages and self._has_been_silent(silent_since):
+                problem = TIMEOUT_EXCEPTION
+            if problem is not None:
+                log_error("Error processing message, terminating consumer process: ", LOGGER, problem)
                 return
             if self.output.is_broken:
                 err("Unable to write to standard out, closing consumer.")

@@ -1,9 +1,10 @@
 """Ctrl-C and SIGTERM as a wish to stop: the tool ends in its own time, with its last line and Java's exit code.
 
 Most tools look at `received` between two pieces of work. One that waits for input, which no signal ends, waits inside
-`interruptible()`, out of which a signal raises `StopRequested`.
+`interruptible()`, out of which a signal raises `StopRequested`. A second signal ends the tool where it is.
 """
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ class StopSignals:
             signal.signal(number, handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.received is not None:
+            os._exit(128 + number)  # asked twice: what it waits for does not come
         self.received = number
         if self._interrupts:
             raise StopRequested

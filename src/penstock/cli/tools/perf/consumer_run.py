@@ -9,6 +9,7 @@ from penstock.cli.progress import Progress
 from penstock.cli.tool import err
 from penstock.cli.tools.console.client_configs import consumer_settings
 from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.console.missing_topic import MissingTopic
 from penstock.cli.tools.console.record import Record, as_records, has_error
 from penstock.cli.tools.console.stop_signals import StopSignals
 from penstock.cli.tools.console.topic_pattern import TopicPattern
@@ -31,6 +32,7 @@ class ConsumerTest:
         extra = self._statistics.settings() if request.prints_metrics else {}
         settings = {**consumer_settings(request.configs), **self._events.settings(), **extra}
         self._consumer = Consumer(settings)
+        self._missing_topic = MissingTopic(request.topic, self._events)
         self._pattern = TopicPattern(request.include, request.configs) if request.include else None
         self._stats = ConsumerStats(_now_ms(), request.date_format)
         self._join_started_ms = self._stats.started_ms
@@ -50,6 +52,7 @@ class ConsumerTest:
         if self._pattern is not None:
             self._pattern.subscribe(self._consumer, **listener)
         elif self._request.topic is not None:
+            self._events.check_topic(self._request.topic)
             self._consumer.subscribe([self._request.topic], **listener)
 
     def _consume(self, progress: Progress) -> None:
@@ -78,6 +81,7 @@ class ConsumerTest:
         if not records:
             first = self._consumer.poll(TURN_SECONDS)
             if first is None:
+                self._missing_topic.maybe_ask(self._consumer)
                 return []
             records = [first]
         return self._events.without_errors(records) if has_error(records) else as_records(records)

@@ -10,6 +10,7 @@ from penstock.cli.tool import err
 from penstock.cli.tools.console.client_configs import consumer_settings
 from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
 from penstock.cli.tools.console.log_lines import log_error
+from penstock.cli.tools.console.missing_topic import MissingTopic
 from penstock.cli.tools.console.record import Record, as_records, has_error
 from penstock.cli.tools.console.stop_signals import StopSignals
 from penstock.cli.tools.verifiable.events import print_event
@@ -38,8 +39,9 @@ class VerifiableConsumer:
         self._request = request
         self._stop = stop
         self._events = ClientEvents("Consumer", request.configs)
-        self._most = int(request.configs.get("max.poll.records", MOST_RECORDS_AT_ONCE))
         self._consumer = Consumer({**consumer_settings(request.configs), **self._events.settings()})
+        self._most = int(request.configs.get("max.poll.records", MOST_RECORDS_AT_ONCE))
+        self._missing_topic = MissingTopic(request.topic, self._events)
         self._consumed = 0
         self._said_that_it_stops = False
 
@@ -49,6 +51,7 @@ class VerifiableConsumer:
 
     def run(self) -> None:
         print_event("startup_complete")
+        self._events.check_topic(self._request.topic)
         self._consumer.subscribe([self._request.topic], on_assign=self._on_assign, on_revoke=self._on_revoke)
         while not self._is_finished and not self._stop.received:
             records = self._next_records()
@@ -72,6 +75,7 @@ class VerifiableConsumer:
         messages = self._consumer.consume(self._most, 0)
         if not messages:
             first = self._consumer.poll(TURN_SECONDS)
+            self._missing_topic.maybe_ask(self._consumer)
             messages = [] if first is None else [first, *self._consumer.consume(max(1, self._most - 1), 0)]
         return self._events.without_errors(messages) if has_error(messages) else as_records(messages)
 
