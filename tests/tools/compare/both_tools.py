@@ -18,6 +18,7 @@ T = TypeVar("T")
 StderrRule = Literal["same", "first line", "first words", "ignore"]
 TIMEOUT_SECONDS = 60.0
 PLACEHOLDER = "{name}"
+BROKER = "{broker}"
 # The width of a terminal is not theirs to find out.
 _INHERITED = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
 
@@ -81,7 +82,10 @@ class BothTools:
         )
 
         def compared(run: Callable[..., ToolRun], name: str) -> ToolRun:
-            words = [argument.replace(PLACEHOLDER, name) for argument in arguments]
+            words = [
+                argument.replace(PLACEHOLDER, name).replace(BROKER, str(self.server.broker_id))
+                for argument in arguments
+            ]
             done = run(tool, *words, input=input, timeout=timeout)
             out, err = (
                 masked(

@@ -16,12 +16,14 @@ TOOL = "kafka-cluster"
         ("cluster-id",),
         ("list-endpoints",),
         ("list-endpoints", "--include-fenced-brokers"),
-        ("unregister", "--id", "7"),
-        ("unregister", "-i", "0"),
     ],
 )
 def test_commands(both: BothTools, words: tuple[str, ...]) -> None:
     assert both(TOOL, *words, "--bootstrap-server", both.bootstrap).returncode == 0
+
+
+def test_unregister(both: BothTools) -> None:
+    both(TOOL, "unregister", "-i", "7", "-b", both.bootstrap)
 
 
 def test_files_and_short_flags(both: BothTools, hasty: Path) -> None:

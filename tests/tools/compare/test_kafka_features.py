@@ -18,7 +18,7 @@ EPOCH = mask(r"Epoch: \d+", "Epoch: <epoch>")
     "words",
     [
         ("describe",),
-        ("describe", "--node-id", "0"),
+        ("describe", "--node-id", "{broker}"),
         ("upgrade", "--feature", "share.version=1", "--dry-run"),
         ("upgrade", "--feature", "group.version=1", "--feature", "share.version=1", "--dry-run"),
         ("upgrade", "--release-version", "4.3-IV0", "--dry-run"),

@@ -26,8 +26,8 @@ def topics(client: Client) -> None:
         ("--topic-list", "stored-payments"),
         ("--topic-list", "stored-orders,,stored-payments,no-such-topic"),
         ("--topic-list", ""),
-        ("--broker-list", "0"),
-        ("--broker-list", "0,0", "--topic-list=stored-payments"),
+        ("--broker-list", "{broker}"),
+        ("--broker-list", "{broker},{broker}", "--topic-list=stored-payments"),
     ],
 )
 def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
@@ -39,8 +39,8 @@ def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--describe", "--broker-list", "0,7,5,100"),
-        ("--describe", "--broker-list", "0,one"),
+        ("--describe", "--broker-list", "{broker},7,5,100"),
+        ("--describe", "--broker-list", "{broker},one"),
         ("--describe", "--broker-list", "99999999999"),
         ("--describe", "--topic-list"),
         ("--describe", "--no-such-flag"),

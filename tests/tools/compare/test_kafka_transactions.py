@@ -67,10 +67,10 @@ def _states(server: KafkaServer) -> list[str]:
         ("list", "--transactional-id-pattern", "["),
         ("describe", "--transactional-id", "nobody"),
         ("describe-producers", "--topic", TOPIC, "--partition", "0"),
-        ("describe-producers", "--topic", TOPIC, "--partition", "0", "--broker-id", "0"),
+        ("describe-producers", "--topic", TOPIC, "--partition", "0", "--broker-id", "{broker}"),
         ("describe-producers", "--topic", TOPIC, "--partition", "5"),
         ("describe-producers", "--topic", "no topic", "--partition", "0"),
-        ("find-hanging", "--broker-id", "0", "--max-transaction-timeout", "0"),
+        ("find-hanging", "--broker-id", "{broker}", "--max-transaction-timeout", "0"),
         ("find-hanging", "--topic", TOPIC),
         ("find-hanging", "--topic", TOPIC, "--partition", "2", "--max-transaction-timeout", "0"),
         ("find-hanging", "--topic", "no-such-topic"),
@@ -98,12 +98,13 @@ def test_a_transaction_that_hangs(both: BothTools, kafka: KafkaServer) -> None:
     client.close()
     assert offsets == (0, 0)
     server = ("--bootstrap-server", both.bootstrap)
-    found = both(TOOL, *server, "find-hanging", "--broker-id", "0", sort_lines=True).stdout
+    found = both(TOOL, *server, "find-hanging", "--broker-id", "{broker}", sort_lines=True).stdout
     assert both.kafka_name in found
     assert both.our_name in found
     both(TOOL, *server, "find-hanging", "--topic", "{name}", mutating=True, masks=[PRODUCER, MILLISECONDS])
     both(TOOL, *server, *ABORT, "--start-offset", "0", mutating=True)
-    assert len(run_our_tool(TOOL, *server, "find-hanging", "--broker-id", "0").stdout.splitlines()) == 1
+    left = run_our_tool(TOOL, *server, "find-hanging", "--broker-id", str(kafka.broker_id))
+    assert len(left.stdout.splitlines()) == 1
 
 
 def test_force_terminate(both: BothTools, kafka: KafkaServer) -> None:
@@ -143,7 +144,7 @@ def test_abort_by_producer(both: BothTools, kafka: KafkaServer) -> None:
         ("describe-producers", "--topic", "a", "--partition", "x"),
         ("abort", "--topic", "a", "--partition", "0", "--producer-epoch", "40000"),
         ("find-hanging",),
-        ("find-hanging", "--broker-id", "0", "--partition", "1"),
+        ("find-hanging", "--broker-id", "{broker}", "--partition", "1"),
         ("list", "--no-such-flag"),
     ],
 )
