@@ -115,6 +115,19 @@ def test_topics(cli: Cli, penstock_topic: str) -> None:
 
 
 @pytest.mark.penstock_topic(configs={"retention.ms": 1000})
+def test_topics_that_are_reported(cli: Cli, penstock_topic: str) -> None:
+    def reported(*flags: str) -> list[str]:
+        return [
+            topic["name"] for topic in cli.json("topics", "--describe", "--topic", penstock_topic, *flags)
+        ]
+
+    assert reported("--topics-with-overrides") == [penstock_topic]
+    assert reported("--at-min-isr-partitions") == [penstock_topic]
+    assert reported("--under-min-isr-partitions", "--unavailable-partitions") == []
+    assert reported("--under-replicated-partitions") == []
+
+
+@pytest.mark.penstock_topic(configs={"retention.ms": 1000})
 def test_configs(cli: Cli, penstock_topic: str) -> None:
     (own,) = cli.json("configs", "--describe", "--topic", penstock_topic)
     assert (own["entity_type"], own["entity_name"]) == ("topics", penstock_topic)
@@ -132,6 +145,11 @@ def test_groups_and_lag(cli: Cli, penstock_topic: str, group: str, produce: Prod
     for command in ("groups", "consumer-groups"):
         listed = {each["group"]: each for each in cli.json(command, "--list")}
         assert listed[group] == {"group": group, "type": "Classic", "protocol": "consumer", "state": "Stable"}
+    assert group in {each["group"] for each in cli.json("groups", "--list", "--consumer")}
+    assert group not in {each["group"] for each in cli.json("groups", "--list", "--share")}
+    assert group in {each["group"] for each in cli.json("consumer-groups", "--list", "--state", "Stable")}
+    assert cli.json("consumer-groups", "--list", "--type", "consumer", "--state") == []
+    assert "--type" not in cli.refused("consumer-groups", "--list", "--state", "Odd", "--output", "json")
     (described,) = cli.json("consumer-groups", "--describe", "--group", group)
     assert (described["state"], described["member_count"]) == ("Stable", 1)
     (offset,) = described["offsets"]
@@ -206,7 +224,7 @@ def test_share_groups(cli: Cli, penstock_topic: str, produce: Produce) -> None:
 
 def test_what_has_no_such_form_says_so(cli: Cli, penstock_topic: str) -> None:
     assert cli.refused("topics", "--delete", "--topic", penstock_topic, "--output", "json") == (
-        "penstock topics: --output json: only what lists or describes has that form"
+        "penstock topics: this can't be shown as json; without --output it is Kafka's text"
     )
     assert cli.refused("topics", "--list", "--output", "yaml") == (
         "penstock topics: --output: got 'yaml'; takes table, json, text"

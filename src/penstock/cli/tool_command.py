@@ -38,7 +38,7 @@ def _run(name: str, command: Command, words: list[str]) -> int:
 def _run_itself(name: str, command: Command, words: list[str], output: str | None) -> int:
     """The tool, also where a view was asked for that there is not; it knows best what is wrong with its flags."""
     if output not in (None, TEXT) and _is_understood(command, words):
-        err(f"penstock {name}: {OUTPUT_FLAG} {output}: only what lists or describes has that form")
+        err(f"penstock {name}: this can't be shown as {output}; without {OUTPUT_FLAG} it is Kafka's text")
         return 1
     exit_code: int = import_module(command.module).main(words)
     return exit_code

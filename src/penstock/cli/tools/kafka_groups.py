@@ -93,7 +93,7 @@ def _list(options: OptionSet) -> None:
     rows = [
         [group_id, str(group.type or ""), group.protocol]
         for group_id in in_hash_order(groups)
-        if _is_wanted(group := groups[group_id], options)
+        if is_wanted(group := groups[group_id], options)
     ]
     width = widest([value for row in rows for value in row], 20)
     print(padded(["GROUP", "TYPE", "PROTOCOL"], [width] * 3))
@@ -101,7 +101,7 @@ def _list(options: OptionSet) -> None:
         print(padded(row, [width] * 3) + " ")
 
 
-def _is_wanted(group: GroupListing, options: OptionSet) -> bool:
+def is_wanted(group: GroupListing, options: OptionSet) -> bool:
     if options.has("group-type"):
         is_of_protocol = not options.has("protocol") or group.protocol == options.value("protocol")
         return group.type is _type(options) and is_of_protocol

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output import Record, View
+from penstock.cli.tools.consumer_groups.listing import GROUP_STATES, parse_states, parse_types
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.cli.views.groups import listed
 from penstock.client.admin.consumer_groups import (
@@ -23,9 +24,11 @@ DESCRIBE_FLAGS = ("describe", "group", "all-groups", "members", "offsets", "stat
 
 
 def view(options: OptionSet) -> View | None:
-    if options.has("list") and has_only(options, "list", "timeout"):
+    if options.has("list") and has_only(options, "list", "timeout", "state", "type"):
+        states = parse_states(options.value("state") or "", GROUP_STATES)
+        types = parse_types(options.value("type") or "")
         with cluster_of(options) as cluster:
-            return listed(now(list_consumer_groups(cluster)))
+            return listed(now(list_consumer_groups(cluster, states=states, types=types)))
     is_scoped = options.has("group") != options.has("all-groups")
     if not options.has("describe") or not is_scoped or not has_only(options, *DESCRIBE_FLAGS):
         return None

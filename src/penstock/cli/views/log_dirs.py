@@ -10,14 +10,19 @@ from penstock.client.cluster import Cluster, now
 
 
 def view(options: OptionSet) -> View | None:
-    if not options.has("describe") or not has_only(options, "describe", "topic-list"):
+    if not options.has("describe") or not has_only(options, "describe", "topic-list", "broker-list"):
         return None
     with cluster_of(options) as cluster:
-        return now(_described(cluster, set(filter(None, (options.value("topic-list") or "").split(",")))))
+        return now(_described(cluster, _listed(options, "topic-list"), _listed(options, "broker-list")))
 
 
-async def _described(cluster: Cluster, topics: set[str]) -> View:
-    nodes = sorted(node.id for node in (await cluster.describe()).nodes)
+def _listed(options: OptionSet, flag: str) -> set[str]:
+    return set(filter(None, (options.value(flag) or "").split(",")))
+
+
+async def _described(cluster: Cluster, topics: set[str], brokers: set[str]) -> View:
+    ids = sorted(node.id for node in (await cluster.describe()).nodes)
+    nodes = [each for each in ids if not brokers or str(each) in brokers]
     records: list[Record] = [
         {
             "broker": broker,

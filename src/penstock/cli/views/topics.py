@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output import Record, View
 from penstock.cli.tools.topics.selection import existing_topics, selected_topics
 from penstock.cli.views.asking import cluster_of, has_only
-from penstock.client.admin.configs import Config, ConfigResource, ResourceType, describe_configs
+from penstock.client.admin.configs import (
+    Config,
+    ConfigResource,
+    ConfigSource,
+    ResourceType,
+    describe_configs,
+)
 from penstock.client.admin.topic_descriptions import TopicDescription, TopicPartitionInfo, describe_topics
 from penstock.client.cluster import Cluster, Node, now
 from penstock.client.errors import KafkaError
+
+REPORTS: Mapping[str, Callable[[TopicPartitionInfo, int], bool]] = {
+    "under-replicated-partitions": lambda partition, min_isr: len(partition.isr) < len(partition.replicas),
+    "unavailable-partitions": lambda partition, min_isr: partition.leader is None,
+    "under-min-isr-partitions": lambda partition, min_isr: len(partition.isr) < min_isr,
+    "at-min-isr-partitions": lambda partition, min_isr: len(partition.isr) == min_isr,
+}
+"""Flags that choose partitions; the number is `min.insync.replicas` of the topic."""
+DESCRIBE_FLAGS = ("describe", "topic", "exclude-internal", "if-exists", "topics-with-overrides", *REPORTS)
 
 
 def view(options: OptionSet) -> View | None:
     if options.has("list") and has_only(options, "list", "topic", "exclude-internal"):
         with cluster_of(options) as cluster:
             return now(_listed(cluster, options))
-    if options.has("describe") and has_only(options, "describe", "topic", "exclude-internal", "if-exists"):
+    if options.has("describe") and has_only(options, *DESCRIBE_FLAGS):
         with cluster_of(options) as cluster:
             return now(_described(cluster, options))
     return None
@@ -33,20 +48,28 @@ async def _described(cluster: Cluster, options: OptionSet) -> View:
     topics = await _descriptions(cluster, await existing_topics(cluster, options))
     resources = [ConfigResource(ResourceType.TOPIC, topic.name) for topic in topics]
     configs = await describe_configs(cluster, resources)
-    records = [
-        {
-            **_summary(topic),
-            "configs": _overrides(configs[resource]),
-            "partitions": [_partition(each) for each in topic.partitions],
-        }
-        for topic, resource in zip(topics, resources, strict=True)
-    ]
-    rows = [
-        {"topic": topic.name, **_partition(each), "health": _health(each)}
-        for topic in topics
-        for each in topic.partitions
-    ]
+    records: list[Record] = []
+    rows: list[Record] = []
+    for topic, resource in zip(topics, resources, strict=True):
+        config = configs[resource]
+        if isinstance(config, KafkaError):
+            raise config
+        partitions = _chosen(topic, config, options)
+        overrides = _overrides(config)
+        if partitions and (overrides or not options.has("topics-with-overrides")):
+            shown = [_partition(each) for each in partitions]
+            records.append({**_summary(topic), "configs": overrides, "partitions": shown})
+            rows += [
+                {"topic": topic.name, **_partition(each), "health": _health(each)} for each in partitions
+            ]
     return View(records, rows)
+
+
+def _chosen(topic: TopicDescription, config: Config, options: OptionSet) -> list[TopicPartitionInfo]:
+    """All partitions, or those that one of the reports asked for is about."""
+    asked = [holds for flag, holds in REPORTS.items() if options.has(flag)]
+    min_isr = int(config["min.insync.replicas"].value or 1)
+    return [each for each in topic.partitions if not asked or any(holds(each, min_isr) for holds in asked)]
 
 
 async def _descriptions(cluster: Cluster, names: list[str]) -> list[TopicDescription]:
@@ -87,8 +110,6 @@ def _health(partition: TopicPartitionInfo) -> str:
     return "ok" if len(partition.isr) >= len(partition.replicas) else "under-replicated"
 
 
-def _overrides(config: Config | KafkaError) -> Mapping[str, str | None]:
-    if isinstance(config, KafkaError):
-        raise config
-    own = (entry for entry in config.values() if entry.source.name == "DYNAMIC_TOPIC_CONFIG")
+def _overrides(config: Config) -> Mapping[str, str | None]:
+    own = (entry for entry in config.values() if entry.source is ConfigSource.DYNAMIC_TOPIC_CONFIG)
     return {entry.name: entry.value for entry in own}

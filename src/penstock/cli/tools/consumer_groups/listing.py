@@ -30,7 +30,7 @@ def print_groups(cluster: Cluster, options: OptionSet) -> None:
     if not options.has("state") and not options.has("type"):
         print("".join(f"{group_id}\n" for group_id in listed_group_ids(cluster)), end="")
         return
-    types = _parse_types(options.value("type") or "")
+    types = parse_types(options.value("type") or "")
     states = parse_states(options.value("state") or "", GROUP_STATES)
     with failing(as_java_says):
         groups = now(list_consumer_groups(cluster, states=states, types=types))
@@ -57,7 +57,7 @@ def parse_states(text: str, valid: tuple[GroupState, ...]) -> list[GroupState]:
     return states
 
 
-def _parse_types(text: str) -> list[GroupType]:
+def parse_types(text: str) -> list[GroupType]:
     if not text:
         return []
     types = [GroupType.parse(name.strip()) for name in text.split(",")]
