@@ -119,7 +119,9 @@ def test_alter_a_broker(both: BothTools) -> None:
 def test_alter_a_group(both: BothTools) -> None:
     alter(both, "--group", "{name}", "--add-config", "consumer.session.timeout.ms=50000")
     assert "50000" in describe(both, "--group", "{name}", mutating=True).stdout
-    describe(both, "--entity-type", "groups", sort_lines=True)
+    for number in range(3):
+        alter(both, "--group", f"{{name}}-{number}", "--add-config", "share.auto.offset.reset=earliest")
+    describe(both, "--entity-type", "groups")
     alter(both, "--group", "{name}", "--delete-config", "consumer.session.timeout.ms")
 
 
@@ -185,6 +187,9 @@ def test_changes_that_are_refused(both: BothTools, words: tuple[str, ...]) -> No
         ("--alter", "--topic", "grain", "--add-config", "a b=c"),
         ("--alter", "--topic", "grain", "--add-config", ""),
         ("--alter", "--user", "ann", "--add-config", "no_such_quota=1"),
+        ("--alter", "--user", "ann", "--add-config", "one=1,two=2,request_percentage=3,four=4,five=5,six=6"),
+        ("--alter", "--client", "c", "--add-config", "one=1,two=2,request_percentage=3,SCRAM-SHA-256=4"),
+        ("--alter", "--client", "c", "--delete-config", "one,SCRAM-SHA-256,request_percentage"),
         ("--alter", "--user", "ann", "--delete-config", "no_such_quota,other"),
         ("--alter", "--client", "c", "--add-config", "SCRAM-SHA-256=[password=secret]"),
         ("--alter", "--user", "ann", "--client", "c", "--delete-config", "SCRAM-SHA-256"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.configs.scala_order import in_scala_order
 from penstock.cli.tools.failures import CommandFailure
 
 _OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
@@ -25,7 +26,7 @@ def changes_of(options: OptionSet) -> Changes:
         added |= load_properties(options.value("add-config-file"))
     if options.has("add-config"):
         added |= _pairs(options.value("add-config"))
-    names = in_hash_order(added)
+    names = in_scala_order(in_hash_order(added))
     for name in names:
         if not _NAME.fullmatch(name):
             raise CommandFailure(f"Invalid character found for config key: {name}")

@@ -109,7 +109,7 @@ def _check_known(changes: Changes, known: Sequence[str], what: str, entity_type:
         ("added", list(changes.added), "Set"),
         ("deleted", changes.deleted, "ArrayBuffer"),
     ):
-        unknown = [name for name in names if name not in known]
+        unknown = sorted((name for name in names if name not in known), key=SCRAM_MECHANISMS.__contains__)
         if unknown:
             listed = f"{shown}({', '.join(unknown)})"
             raise CommandFailure(

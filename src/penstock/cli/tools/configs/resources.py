@@ -14,6 +14,7 @@ from penstock.cli.tools.configs.entities import (
     TOPICS,
     singular,
 )
+from penstock.cli.tools.configs.scala_order import in_scala_order
 from penstock.cli.tools.failures import CommandFailure
 from penstock.client.admin.configs import (
     AlterConfig,
@@ -93,8 +94,8 @@ async def _all_of(cluster: Cluster, entity_type: str) -> list[str]:
     if entity_type == CLIENT_METRICS:
         return [each.name for each in await list_config_resources(cluster, [ResourceType.CLIENT_METRICS])]
     if entity_type == GROUPS:
-        groups = [group.group_id for group in await list_groups(cluster)]
-        return list(dict.fromkeys([*groups, *(await _groups_with_configs(cluster) or ())]))
+        groups = in_hash_order(group.group_id for group in await list_groups(cluster))
+        return in_scala_order([*groups, *(await _groups_with_configs(cluster) or ())])
     node_ids = in_hash_order(node.id for node in (await cluster.describe()).nodes)
     return [*map(str, node_ids), DEFAULT_NAME]
 
