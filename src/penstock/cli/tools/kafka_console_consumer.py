@@ -6,7 +6,7 @@ import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from penstock.cli.options.command_line import (
     check_one_of_args,
@@ -31,16 +31,9 @@ from penstock.cli.tools.console.consumer_options import (
 )
 from penstock.cli.tools.console.formatters import Formatter
 
-if TYPE_CHECKING:
-    pass
-
 ABOUT = "This tool helps to read data from Kafka topics and outputs it to standard output."
 EARLIEST, LATEST = -2, -1
 NO_LIMIT = -1
-REBALANCE_PROTOCOL_HINT = (
-    "The consumer rebalance protocol (KIP-848) is production-ready! Set group.protocol=consumer to try it out. "
-    "See https://kafka.apache.org/documentation/#consumer_rebalance_protocol"
-)
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,24 @@ class Request:
 
 def option_parser() -> OptionParser:
     parser = command_parser()
+    parser.accepts(
+        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
+    )
+    _accept_what_to_read(parser)
+    _accept_when_to_end(parser)
+    accept_command_config(parser, "consumer.config")
+    accept_formatter(parser, "kafka messages", has_delivery_counts=False)
+    accept_deserializers(parser)
+    parser.accepts(
+        "enable-systest-events",
+        "Log lifecycle events of the consumer in addition to logging consumed messages. "
+        "(This is specific for system tests.)",
+    )
+    parser.accepts("group", "The consumer group id of the consumer.", argument="consumer group id")
+    return parser
+
+
+def _accept_what_to_read(parser: OptionParser) -> None:
     parser.accepts("topic", "The topic to consume from.", argument="topic")
     parser.accepts(
         "include",
@@ -81,13 +92,21 @@ def option_parser() -> OptionParser:
         argument="consume offset",
         default="latest",
     )
-    accept_command_config(parser, "consumer.config")
-    accept_formatter(parser, "kafka messages", has_delivery_counts=False)
     parser.accepts(
         "from-beginning",
         "If the consumer does not already have an established offset to consume from, "
         "start with the earliest message present in the log rather than the latest message.",
     )
+    parser.accepts(
+        "isolation-level",
+        "Set to read_committed in order to filter out transactional messages which are not committed. "
+        "Set to read_uncommitted to read all messages.",
+        argument="",
+        default="read_uncommitted",
+    )
+
+
+def _accept_when_to_end(parser: OptionParser) -> None:
     parser.accepts(
         "max-messages",
         "The maximum number of messages to consume before exiting. If not set, consumption is continual.",
@@ -103,24 +122,6 @@ def option_parser() -> OptionParser:
     parser.accepts(
         "skip-message-on-error", "If there is an error when processing a message, skip it instead of halt."
     )
-    parser.accepts(
-        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
-    )
-    accept_deserializers(parser)
-    parser.accepts(
-        "enable-systest-events",
-        "Log lifecycle events of the consumer in addition to logging consumed messages. "
-        "(This is specific for system tests.)",
-    )
-    parser.accepts(
-        "isolation-level",
-        "Set to read_committed in order to filter out transactional messages which are not committed. "
-        "Set to read_uncommitted to read all messages.",
-        argument="",
-        default="read_uncommitted",
-    )
-    parser.accepts("group", "The consumer group id of the consumer.", argument="consumer group id")
-    return parser
 
 
 # --- what was asked for

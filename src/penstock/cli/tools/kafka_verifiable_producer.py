@@ -31,6 +31,18 @@ def argument_parser() -> ArgumentParser:
         help="REQUIRED: The server(s) to connect to. "
         "Comma-separated list of Kafka brokers in the form HOST1:PORT1,HOST2:PORT2,...",
     )
+    _add_amount(parser)
+    _add_records(parser)
+    parser.add_argument(
+        "--command-config",
+        metavar="CONFIG-FILE",
+        dest="commandConfigFile",
+        help="Config properties file (config options shared with command line parameters will be overridden).",
+    )
+    return parser
+
+
+def _add_amount(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-messages",
         default=-1,
@@ -60,6 +72,9 @@ def argument_parser() -> ArgumentParser:
         help="(DEPRECATED) Producer config properties file. "
         "This option will be removed in a future version. Use --command-config instead.",
     )
+
+
+def _add_records(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--message-create-time",
         default=NO_CREATE_TIME,
@@ -83,13 +98,6 @@ def argument_parser() -> ArgumentParser:
         help="If specified, each produced record will have a key starting at 0 increment by 1 up to the number "
         "specified (exclusive), then the key is set to 0 again",
     )
-    parser.add_argument(
-        "--command-config",
-        metavar="CONFIG-FILE",
-        dest="commandConfigFile",
-        help="Config properties file (config options shared with command line parameters will be overridden).",
-    )
-    return parser
 
 
 def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
+from penstock.cli.options.argparse4j import ArgumentGroup, ArgumentParser, ArgumentParserError, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.kinds import DOUBLE, INTEGER, LONG
 from penstock.cli.tools.console.broker_list import with_bootstrap_server
@@ -59,6 +59,31 @@ def argument_parser() -> ArgumentParser:
         "--command-property or --command-config.",
     )
     payloads = parser.add_mutually_exclusive_group(required=True, description=ONE_PAYLOAD)
+    _add_what_to_send(parser)
+    _add_payloads(payloads)
+    parser.add_argument(
+        "--payload-delimiter",
+        metavar="PAYLOAD-DELIMITER",
+        dest="payloadDelimiter",
+        default="\\n",
+        help="Provides the delimiter to be used when --payload-file is provided. Defaults to new line. "
+        "Note that this parameter will be ignored if --payload-file is not provided.",
+    )
+    parser.add_argument(
+        "--throughput",
+        required=True,
+        type=DOUBLE,
+        metavar="THROUGHPUT",
+        help="Throttle maximum record throughput to *approximately* THROUGHPUT records/sec. "
+        "Set this to -1 to disable throttling.",
+    )
+    _add_configs(parser)
+    _add_transactions(parser)
+    _add_reports(parser)
+    return parser
+
+
+def _add_what_to_send(parser: ArgumentParser) -> None:
     parser.add_argument("--topic", required=True, metavar="TOPIC", help="Produce records to this topic.")
     parser.add_argument(
         "--num-records",
@@ -68,6 +93,9 @@ def argument_parser() -> ArgumentParser:
         dest="numRecords",
         help="Number of records to produce.",
     )
+
+
+def _add_payloads(payloads: ArgumentGroup) -> None:
     payloads.add_argument(
         "--record-size",
         type=INTEGER,
@@ -90,26 +118,6 @@ def argument_parser() -> ArgumentParser:
         dest="payloadMonotonic",
         help=f"Payload is a monotonically increasing integer. {ONE_PAYLOAD}",
     )
-    parser.add_argument(
-        "--payload-delimiter",
-        metavar="PAYLOAD-DELIMITER",
-        dest="payloadDelimiter",
-        default="\\n",
-        help="Provides the delimiter to be used when --payload-file is provided. Defaults to new line. "
-        "Note that this parameter will be ignored if --payload-file is not provided.",
-    )
-    parser.add_argument(
-        "--throughput",
-        required=True,
-        type=DOUBLE,
-        metavar="THROUGHPUT",
-        help="Throttle maximum record throughput to *approximately* THROUGHPUT records/sec. "
-        "Set this to -1 to disable throttling.",
-    )
-    _add_configs(parser)
-    _add_transactions(parser)
-    _add_reports(parser)
-    return parser
 
 
 def _add_configs(parser: ArgumentParser) -> None:
