@@ -77,6 +77,7 @@ def test_a_topic_that_is_not_there(both: BothTools, hasty: Path, tmp_path: Path)
         '{"version": 1}',
         '{"partitions": {}}',
         '{"partitions": []}',
+        ' {"partitions": []} and more',
         '{"partitions": [{"partition": 0, "offset": 1}]}',
         '{"partitions": [{"topic": 5, "partition": 0}]}',
         '{"partitions": [{"topic": "a", "partition": 1.5, "offset": 1}]}',

@@ -87,8 +87,9 @@ def _print_result(partition: TopicPartition, result: int | KafkaError) -> None:
 
 
 def _read(path: str) -> Any:
+    """The first value in the file, whatever follows."""
     try:
-        return json.loads(Path(path).read_text())
+        return json.JSONDecoder().raw_decode(Path(path).read_text("utf-8", errors="replace").lstrip())[0]
     except OSError as error:
         raise CommandFailure(f"Unable to read file {path}: {error.strerror}") from None
     except ValueError:
