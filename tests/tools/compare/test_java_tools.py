@@ -63,6 +63,18 @@ def test_what_clients_log_is_apart_from_standard_error() -> None:
     assert "could not be established" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [("kafka-consumer-groups", ("--no-such-flag",)), ("kafka-get-offsets", ("--topic", "no-such-topic"))],
+)
+def test_a_jvm_of_its_own_says_the_same(kafka: KafkaServer, tool: str, words: tuple[str, ...]) -> None:
+    words = ("--bootstrap-server", kafka.bootstrap, *words)
+    shared, alone = run_java_tool(tool, *words), apache_kafka.run_tool(tool, *words)
+    assert (shared.returncode, shared.stdout) == (alone.returncode, alone.stdout)
+    assert masked(shared.stderr, [STACK_TRACE]) == masked(alone.stderr, [STACK_TRACE])
+    assert shared.returncode == 1
+
+
 def test_stack_traces_are_masked_and_messages_kept() -> None:
     printed = (
         "Error while executing: no authorizer\n"
