@@ -51,11 +51,15 @@ class Progress:
         self._stream.write(_CLEAR_LINE + line[: columns - 1])
         self._stream.flush()
 
-    def close(self) -> None:
+    def clear(self) -> None:
+        """Makes room for a line of output; the bar is back with the next step."""
         if self._shown:
-            self._shown = False
             self._stream.write(_CLEAR_LINE)
             self._stream.flush()
+
+    def close(self) -> None:
+        self.clear()
+        self._shown = False
 
     def __enter__(self) -> Self:
         return self

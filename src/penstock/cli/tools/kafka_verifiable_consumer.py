@@ -145,6 +145,7 @@ def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
         **_protocol_configs(given),
     }
     return {
+        "client.id": f"consumer-{given['groupId']}-1",
         **(load_properties(file) if file is not None else {}),
         **{name: str(value) for name, value in optional.items() if value is not None},
         "group.id": given["groupId"],

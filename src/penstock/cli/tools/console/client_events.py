@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 
 from penstock.cli.tools.console.log_lines import log_warning
@@ -45,6 +46,7 @@ EXCEPTION_OF_LOCAL_ERROR = {
     NativeError._AUTO_OFFSET_RESET: "org.apache.kafka.clients.consumer.NoOffsetForPartitionException",
     NativeError._INVALID_ARG: "org.apache.kafka.common.config.ConfigException",
 }
+SILENT_SECONDS = 60.0
 UNKNOWN_LOCAL_ERROR = "org.apache.kafka.common.KafkaException"
 BROKER_ADDRESS = re.compile(
     r"^(?:\w+://)?(?P<address>[^/]+)/(?P<node>\w+): (?P<reason>.*?)(?: \(after .*)?$", re.DOTALL
@@ -57,7 +59,7 @@ class ClientEvents:
     def __init__(self, role: str, configs: Mapping[str, str]) -> None:
         group = f", groupId={configs['group.id']}" if "group.id" in configs else ""
         self._who = f"[{role} clientId={configs.get('client.id', '')}{group}]"
-        self._warned: set[str] = set()
+        self._warned: dict[str, float] = {}
         self.fatal: str | None = None
         self.misses_topic = False
 
@@ -102,10 +104,11 @@ class ClientEvents:
         )
 
     def _warn(self, text: str) -> None:
-        """Once: an address that stays silent is not news."""
+        """Once a minute: an address that stays silent is not news."""
         known = text.partition(". ")[0]
-        if known not in self._warned:
-            self._warned.add(known)
+        now = time.monotonic()
+        if now - self._warned.get(known, -SILENT_SECONDS) >= SILENT_SECONDS:
+            self._warned[known] = now
             log_warning(f"{self._who} {text}", NETWORK_CLIENT)
 
 

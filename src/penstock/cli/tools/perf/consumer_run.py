@@ -36,13 +36,14 @@ class ConsumerTest:
         self._pattern = TopicPattern(request.include, request.configs) if request.include else None
         self._stats = ConsumerStats(_now_ms(), request.date_format)
         self._join_started_ms = self._stats.started_ms
+        self._progress = Progress("consuming", total=request.records, unit="rec")
         self._assigned: set[tuple[str, int]] = set()
 
     def run(self) -> None:
         try:
             self._subscribe()
-            with Progress("consuming", total=self._request.records, unit="records") as progress:
-                self._consume(progress)
+            with self._progress:
+                self._consume()
             self._report()
         finally:
             self._consumer.close()
@@ -55,7 +56,7 @@ class ConsumerTest:
             self._events.check_topic(self._request.topic)
             self._consumer.subscribe([self._request.topic], **listener)
 
-    def _consume(self, progress: Progress) -> None:
+    def _consume(self) -> None:
         request, stats = self._request, self._stats
         now_ms = _now_ms()
         stats.start_reporting(now_ms)
@@ -66,10 +67,11 @@ class ConsumerTest:
             if records:
                 last_record_ms = now_ms
                 self._count(records, now_ms)
-                progress.reach(stats.records)
+                self._progress.reach(stats.records)
             if self._stop.received or self._events.fatal is not None:
                 return
         if stats.records < request.records:
+            self._progress.clear()
             print(
                 "WARNING: Exiting before consuming the expected number of records: "
                 f"timeout ({request.timeout_ms} ms) exceeded. "
@@ -92,6 +94,7 @@ class ConsumerTest:
         stats.bytes += sum(map(len, records)) + sum(len(key) for record in records if (key := record.key()))
         if stats.is_time_to_report(now_ms, request.reporting_interval_ms):
             if request.shows_detailed_stats:
+                self._progress.clear()
                 print(stats.interval_line(now_ms), flush=True)
             stats.next_interval(now_ms)
 

@@ -68,14 +68,11 @@ class ProducerTest:
         self._steady_stats: ProducerStats | None = None
         self._phases = [Phase(self._stats)]
         self._transaction_started_ms: int | None = None
-        self._progress = self._new_progress()
+        self._progress = Progress("producing", total=request.records, unit="rec")
 
     def _new_stats(self, records: int, is_steady_state: bool = False) -> ProducerStats:
         interval_ms = self._request.reporting_interval_ms
         return ProducerStats(records, interval_ms, _now_ms(), is_steady_state=is_steady_state)
-
-    def _new_progress(self) -> Progress:
-        return Progress("producing", total=self._request.records, unit="records")
 
     def run(self) -> None:
         request = self._request
@@ -150,9 +147,8 @@ class ProducerTest:
         now_ms = _now_ms()
         for phase in self._phases:
             if lines := phase.collect(now_ms):
-                self._progress.close()
+                self._progress.clear()
                 print(*lines, sep="\n", flush=True)
-                self._progress = self._new_progress()
 
     def _poll_for(self, seconds: float) -> None:
         """Sleeps, but for what arrives meanwhile."""
