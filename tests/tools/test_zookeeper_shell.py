@@ -29,6 +29,8 @@ MASKS = [
         "",
     ),  # zkCli of 3.9 shows it with events, Kafka's shell does not
     (re.compile(r"0x[0-9a-f]{10,}"), "<session>"),
+    # Another thread of zkCli says it, sooner or later.
+    (re.compile(r"\nWATCHER::\n\nWatchedEvent state:\w+ type:None path:null\n"), ""),
 ]
 
 
@@ -231,6 +233,19 @@ def test_wrong_words(server: ServerProcess, other_server: ServerProcess) -> None
 )
 def test_one_command(server: ServerProcess, other_server: ServerProcess, words: tuple[str, ...]) -> None:
     assert run([*our_shell(server.address), *words]) == run([*shell_command(other_server.address), *words])
+
+
+def test_the_connection_is_told_of(server: ServerProcess) -> None:
+    done = subprocess.run(
+        our_shell(server.address),
+        input="ls /\nprintwatches off\nconnect\nprintwatches on\nquit\n",
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=True,
+    )
+    events = re.findall(r"\nWATCHER::\n\nWatchedEvent state:(\w+) type:None path:null\n", done.stdout)
+    assert events == ["SyncConnected", "Closed"]
 
 
 def test_nobody_answers() -> None:

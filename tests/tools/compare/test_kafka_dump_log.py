@@ -85,6 +85,14 @@ def test_transactions_and_producers(dumped: BothTools) -> None:
     assert "firstSequence: 0 lastSequence: 99" in producers
 
 
+def test_files_of_controllers(apache: KafkaServer, request: pytest.FixtureRequest) -> None:
+    both = BothTools(apache, request.node.name)
+    log = both(TOOL, "--deep-iteration", "--files", files(apache, "__cluster_metadata-0/*.log"))
+    assert ' LeaderChange: {"version":' in log.stdout
+    snapshots = both(TOOL, "--deep-iteration", "--files", files(apache, "**/*.checkpoint"))
+    assert "SnapshotFooter" in snapshots.stdout
+
+
 @pytest.mark.parametrize(
     ("topic", "decoder", "says"),
     [

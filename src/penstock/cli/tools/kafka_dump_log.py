@@ -216,8 +216,8 @@ def _internal_decoder(name: str) -> Decoder:
         )
     from penstock.cli.tools.dump_log import coordinator_records
 
-    make: Decoder = getattr(coordinator_records, COORDINATOR_DECODERS[name])()
-    return make
+    decoder: Decoder = getattr(coordinator_records, COORDINATOR_DECODERS[name])()
+    return decoder
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Control records: the end of a transaction, and what only the metadata log of KRaft has."""
+"""Control records: the end of a transaction, mostly."""
 
 from struct import Struct
 
@@ -9,20 +9,17 @@ from penstock.records.reader import Record
 _KEY = Struct(">hh")
 _MARKER = Struct(">hi")
 MARKERS = {ABORT: "ABORT", COMMIT: "COMMIT"}
-KRAFT_TYPES = {
-    2: "LEADER_CHANGE",
-    3: "SNAPSHOT_HEADER",
-    4: "SNAPSHOT_FOOTER",
-    5: "KRAFT_VERSION",
-    6: "KRAFT_VOTERS",
-}
 
 
 def control_text(record: Record) -> str:
     kind = _type_of(record)
     if kind in MARKERS:
         return f" endTxnMarker: {MARKERS[kind]} coordinatorEpoch: {_coordinator_epoch(record)}"
-    return f" controlType: {KRAFT_TYPES.get(kind, 'UNKNOWN')}({kind})"
+    from penstock.cli.tools.dump_log.kraft_records import KRAFT_TYPES, kraft_text
+
+    if kind in KRAFT_TYPES:
+        return kraft_text(KRAFT_TYPES[kind], record)
+    return f" controlType: UNKNOWN({kind})"
 
 
 def _type_of(record: Record) -> int:

@@ -39,7 +39,6 @@ class Command(NamedTuple):
     """What is said of the options when a word is missing."""
     watch_word: bool = False
     """Whether a second word asks for a watch, as it did long ago."""
-    needs_connection: bool = True
 
 
 def parse(name: str, command: Command, words: list[str]) -> Given:
@@ -349,15 +348,14 @@ COMMANDS = {
         "PERSISTENT_RECURSIVE",
         _not_here,
         values="m",
-        needs_connection=False,
     ),
     "addauth": Command("scheme auth", _add_auth, fewest=1),
-    "close": Command("", _close, needs_connection=False),
+    "close": Command("", _close),
     "config": Command("[-c] [-w] [-s]", _config, "swc"),
     "create": Command("[-s] [-e] [-c] [-t ttl] path [data] [acl]", _create, "esc", "t", 1),
     "delete": Command("[-v version] path", _delete, "", "v", 1),
     "deleteall": Command("path [-b batch size]", _delete_all, "", "b", 1),
-    "delquota": Command("[-n|-b|-N|-B] path", _not_here, "nbNB", needs_connection=False),
+    "delquota": Command("[-n|-b|-N|-B] path", _not_here, "nbNB"),
     "get": Command("[-s] [-w] [-b] [-x] path", _get, "swbx", "", 1, _GET_OPTIONS, watch_word=True),
     "getAcl": Command("[-s] path", _get_acl, "s", "", 1),
     "getAllChildrenNumber": Command("path", _get_all_children_number, fewest=1),
@@ -368,14 +366,13 @@ COMMANDS = {
         "[-s] [-v version] [[-file path] | [-members serverID=host:port1:port2;port3[,...]*]] | "
         "[-add serverId=host:port1:port2;port3[,...]]* [-remove serverId[,...]*]",
         _not_here,
-        needs_connection=False,
     ),
-    "removewatches": Command("path [-c|-d|-a] [-l]", _not_here, "cdpral", needs_connection=False),
+    "removewatches": Command("path [-c|-d|-a] [-l]", _not_here, "cdpral"),
     "set": Command("path data [-s] [-v version] [-b]", _set, "sb", "v", 2, _SET_OPTIONS),
     "setAcl": Command("[-s] [-v version] [-R] path acl", _set_acl, "sR", "v", 2),
-    "setquota": Command("-n|-b|-N|-B val path", _not_here, "", "nbNB", needs_connection=False),
+    "setquota": Command("-n|-b|-N|-B val path", _not_here, "", "nbNB"),
     "stat": Command("[-w] path", _stat, "w", "", 1, watch_word=True),
     "sync": Command("path", _sync, fewest=1),
-    "version": Command("", _version, needs_connection=False),
+    "version": Command("", _version),
     "whoami": Command("", _who_am_i),
 }
