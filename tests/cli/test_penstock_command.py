@@ -82,6 +82,8 @@ def test_the_server_is_filled_in_where_none_is_given(monkeypatch: pytest.MonkeyP
     ):
         assert words("topics", *given) == list(given)
     assert words("console-producer", "--broker-list", "a:1") == ["--broker-list", "a:1"]
+    brokers = ["--describe", "--broker-list", "0,1"]
+    assert words("log-dirs", *brokers) == [*default, *brokers]
     properties = ["--producer-props", "bootstrap.servers=a:1", "acks=1"]
     assert words("producer-perf-test", *properties) == properties
     assert words("dump-log", "--files", "a.log") == ["--files", "a.log"]
@@ -233,6 +235,12 @@ def test_what_has_no_such_form_says_so(cli: Cli, penstock_topic: str) -> None:
     assert missing == "penstock topics: Topic 'nowhere' does not exist as expected"
     wrong = cli.run("topics", "--list", "--frobnicate", "--output", "json")
     assert (wrong.returncode, wrong.stderr.splitlines()[0]) == (1, "frobnicate is not a recognized option")
+
+
+def test_waiting_goes_with_executing(cli: Cli) -> None:
+    assert cli.refused("reassign-partitions", "--list", "--wait") == (
+        "penstock reassign-partitions: --wait goes with --execute"
+    )
 
 
 # terminals

@@ -8,7 +8,7 @@ from penstock.cli.commands import AFTER, Command
 ENVIRONMENT_NAME = "PENSTOCK_BOOTSTRAP_SERVERS"
 LOCAL = "localhost:9092"
 FLAG = "--bootstrap-server"
-NAMES_SERVERS = ("bootstrap-server", "bootstrap-servers", "bootstrap-controller", "broker-list", "b", "C")
+NAMES_SERVERS = ("bootstrap-server", "bootstrap-servers", "bootstrap-controller", "b", "C")
 ASKS_FOR_NO_SERVER = ("help", "h", "version", "validate-regex")
 
 
@@ -29,6 +29,7 @@ def _says_where(command: Command, words: Sequence[str]) -> bool:
     flags = [word.partition("=")[0] for word in words if word.startswith("-")]
     if any(flag.lstrip("-") in (*NAMES_SERVERS, *ASKS_FOR_NO_SERVER) for flag in flags):
         return True
-    return any(flag in command.bootstrap_elsewhere for flag in flags) or any(
+    elsewhere = {name.lstrip("-") for name in command.bootstrap_elsewhere}
+    return any(flag.lstrip("-") in elsewhere for flag in flags) or any(
         "bootstrap.servers=" in word for word in words
     )

@@ -6,6 +6,8 @@ TOOLS_PACKAGE = "penstock.cli.tools"
 VIEWS_PACKAGE = "penstock.cli.views"
 BEFORE, AFTER = "before the other words", "after the other words"
 """Where a bootstrap server that the user did not give goes in."""
+OLDER_FLAG = ("--broker-list",)
+"""For the servers, in tools that have taken it once; in others it is a list of brokers."""
 
 
 class Command(NamedTuple):
@@ -16,6 +18,8 @@ class Command(NamedTuple):
     """Flags of a tool that may bring the servers with them."""
     view: str | None = None
     """The module that shows the tool's lists and descriptions as tables and as JSON."""
+    waiting: str | None = None
+    """The module that runs the tool with `--wait`, and stays until its work is done."""
     has_flags: bool = True
     """Whether its flags are in an option table, which completion can read."""
 
@@ -42,18 +46,27 @@ def _tool(
     bootstrap_elsewhere: tuple[str, ...] = (),
     *,
     view: bool = False,
+    waiting: str | None = None,
     has_flags: bool = True,
 ) -> Command:
     module = name.replace("-", "_")
     shown_by = f"{VIEWS_PACKAGE}.{module.removeprefix('kafka_')}" if view else None
     return Command(
-        what_it_does, f"{TOOLS_PACKAGE}.{module}", bootstrap, bootstrap_elsewhere, shown_by, has_flags
+        what_it_does,
+        f"{TOOLS_PACKAGE}.{module}",
+        bootstrap,
+        bootstrap_elsewhere,
+        shown_by,
+        waiting,
+        has_flags,
     )
 
 
 TOOLS = {
     "topics": _tool("kafka-topics", "create, list, describe, alter and delete topics", view=True),
-    "console-producer": _tool("kafka-console-producer", "send lines of the terminal as records"),
+    "console-producer": _tool(
+        "kafka-console-producer", "send lines of the terminal as records", bootstrap_elsewhere=OLDER_FLAG
+    ),
     "console-consumer": _tool("kafka-console-consumer", "print the records of topics"),
     "console-share-consumer": _tool(
         "kafka-console-share-consumer", "print records as a member of a share group"
@@ -67,7 +80,11 @@ TOOLS = {
     "delete-records": _tool("kafka-delete-records", "delete records up to an offset"),
     "log-dirs": _tool("kafka-log-dirs", "show how much partitions take on disk", view=True),
     "leader-election": _tool("kafka-leader-election", "have leaders elected"),
-    "reassign-partitions": _tool("kafka-reassign-partitions", "move partitions to other brokers"),
+    "reassign-partitions": _tool(
+        "kafka-reassign-partitions",
+        "move partitions to other brokers",
+        waiting="penstock.cli.reassignment_wait",
+    ),
     "transactions": _tool("kafka-transactions", "show transactions, and end those that hang", view=True),
     "cluster": _tool("kafka-cluster", "show the cluster's id and endpoints", AFTER, view=True),
     "features": _tool("kafka-features", "show and change feature flags", view=True),
@@ -75,14 +92,20 @@ TOOLS = {
         "kafka-broker-api-versions", "show which versions of the protocol brokers speak", view=True
     ),
     "dump-log": _tool("kafka-dump-log", "print the contents of segment files", None),
-    "verifiable-producer": _tool("kafka-verifiable-producer", "send numbers, and tell of each as JSON"),
-    "verifiable-consumer": _tool("kafka-verifiable-consumer", "consume, and tell of it as JSON"),
+    "verifiable-producer": _tool(
+        "kafka-verifiable-producer", "send numbers, and tell of each as JSON", bootstrap_elsewhere=OLDER_FLAG
+    ),
+    "verifiable-consumer": _tool(
+        "kafka-verifiable-consumer", "consume, and tell of it as JSON", bootstrap_elsewhere=OLDER_FLAG
+    ),
     "producer-perf-test": _tool(
         "kafka-producer-perf-test",
         "measure how fast records are sent",
-        bootstrap_elsewhere=("--producer.config", "--command-config"),
+        bootstrap_elsewhere=("--producer.config", "--command-config", *OLDER_FLAG),
     ),
-    "consumer-perf-test": _tool("kafka-consumer-perf-test", "measure how fast records are read"),
+    "consumer-perf-test": _tool(
+        "kafka-consumer-perf-test", "measure how fast records are read", bootstrap_elsewhere=OLDER_FLAG
+    ),
     "e2e-latency": _tool("kafka-e2e-latency", "measure the time from sending to reading"),
     "server-start": _tool("kafka-server-start", "start a broker by itself", None, has_flags=False),
     "server-stop": _tool("kafka-server-stop", "stop brokers", None, has_flags=False),

@@ -16,12 +16,14 @@ from penstock.cli.tool import Exit, err, run
 from penstock.errors import PenstockError
 
 OUTPUT_FLAG = "--output"
+WAIT_FLAG = "--wait"
 
 
 def run_tool(name: str, words: Sequence[str]) -> int:
     command = TOOLS[name]
     if command.view is None:
-        exit_code: int = import_module(command.module).main(with_bootstrap(command, words))
+        module = command.waiting if command.waiting is not None and WAIT_FLAG in words else command.module
+        exit_code: int = import_module(module).main(with_bootstrap(command, words))
         return exit_code
     return run(f"penstock {name}", lambda all_words: _run(name, command, all_words), list(words))
 

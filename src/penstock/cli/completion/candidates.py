@@ -13,6 +13,7 @@ from penstock.cli.output_formats import FORMATS
 
 MAX_DESCRIPTION = 72
 OUTPUT = Flag(("--output",), "table, json, or text as Kafka's tool prints it", True, FORMATS)
+WAIT = Flag(("--wait",), "with --execute: stay until all is done, and verify it", False)
 TOPIC_FLAGS = {"--topic", "--topics", "--topic-list", "--include"}
 GROUP_FLAGS = {"--group"}
 CHOICES = {
@@ -94,7 +95,8 @@ def _flags(name: str, command: Command, before: Sequence[str]) -> Flags:
     from penstock.cli.tool_options import parser_of
 
     flags = flags_of(parser_of(command.module), before)
-    more = (OUTPUT,) if command.view is not None else ()
+    more = [OUTPUT] if command.view is not None else []
+    more += [WAIT] if command.waiting is not None else []
     return Flags((*more, *flags.flags), flags.commands)
 
 

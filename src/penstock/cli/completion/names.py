@@ -43,5 +43,7 @@ def _bootstrap_in(words: Sequence[str]) -> str | None:
     for position, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if flag in BOOTSTRAP_FLAGS:
-            return value if equals else next(iter(words[position + 1 :]), None)
+            servers = value if equals else next(iter(words[position + 1 :]), "")
+            if ":" in servers:  # and not a list of broker ids
+                return servers
     return None

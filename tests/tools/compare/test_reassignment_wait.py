@@ -1,0 +1,45 @@
+"""`penstock reassign-partitions --execute --wait`, on three brokers of Apache Kafka."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from tests.cli.running import PENSTOCK, Cli, Terminal
+from tests.support.apache_cluster import create_topic
+from tests.support.cluster_fixture import KafkaServer
+
+THROTTLE = "20000"
+
+
+def test_it_stays_until_all_has_moved(apache_cluster: KafkaServer, tmp_path: Path) -> None:
+    topic, cli = "waited-for", Cli(apache_cluster.bootstrap, tmp_path)
+    create_topic(apache_cluster, topic, [[1], [1]])
+    producer = Producer({"bootstrap.servers": apache_cluster.bootstrap, "batch.size": 4096, "linger.ms": 0})
+    for _ in range(50):
+        producer.produce(topic, b"x" * 1024, partition=0)
+    assert producer.flush(30) == 0
+    plan = {
+        "version": 1,
+        "partitions": [{"topic": topic, "partition": each, "replicas": [2 + each]} for each in range(2)],
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    words = [
+        "reassign-partitions",
+        "--execute",
+        "--reassignment-json-file",
+        "plan.json",
+        "--throttle",
+        THROTTLE,
+    ]
+    with Terminal([*PENSTOCK, *words, "--wait"], cli.environment(COLUMNS="120"), tmp_path) as terminal:
+        shown = terminal.read_to_end()
+    assert terminal.process.returncode == 0, shown
+    assert "moving partitions  [" in shown
+    assert f"Reassignment of partition {topic}-0 is completed." in shown
+    assert "Clearing broker-level throttles" in shown
+    found = AdminClient({"bootstrap.servers": apache_cluster.bootstrap}).list_topics(topic, 30).topics[topic]
+    assert [found.partitions[each].replicas for each in range(2)] == [[2], [3]]
