@@ -23,7 +23,16 @@ JAVA_ERRORS_PACKAGE = "org.apache.kafka.common.errors"
 
 
 class KafkaError(PenstockError):
-    """The root of the client's errors; what fits none of the others."""
+    """The root of the client's errors; what fits none of the others.
+
+    >>> from penstock import KafkaError, KafkaProducer
+    >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+    ...     try:
+    ...         producer.send("orders", b"x" * 2_000_000).result(timeout=30)
+    ...     except KafkaError as error:
+    ...         print(error.code.name)
+    MESSAGE_TOO_LARGE
+    """
 
     JAVA_NAME: ClassVar[str] = "org.apache.kafka.common.KafkaException"
 
@@ -38,47 +47,120 @@ class KafkaError(PenstockError):
 
 
 class RetriableError(KafkaError):
-    """The same call may succeed later."""
+    """The same call may succeed later.
+
+    >>> from penstock import KafkaTimeoutError, RetriableError
+    >>> issubclass(KafkaTimeoutError, RetriableError)
+    True
+    """
 
 
 class KafkaTimeoutError(RetriableError, TimeoutError):
-    """It did not come about in the time that was given; the message says what was waited for."""
+    """It did not come about in the time that was given; the message says what was waited for.
+
+    >>> from penstock import KafkaProducer, KafkaTimeoutError
+    >>> with KafkaProducer(bootstrap_servers="localhost:9092", linger_ms=60_000) as producer:
+    ...     try:
+    ...         producer.send("orders", b"2 cups").result(timeout=0.1)
+    ...     except KafkaTimeoutError as error:
+    ...         print(error)
+    the record has no outcome after 0.1 s
+    """
 
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.TimeoutException"
 
 
 class BrokerUnreachableError(KafkaTimeoutError):
-    """No broker answered; the message names the addresses, and who advertised them."""
+    """No broker answered; the message names the addresses, and who advertised them.
+
+    >>> from penstock import BrokerUnreachableError, KafkaProducer
+    >>> with KafkaProducer(bootstrap_servers="localhost:1", max_block_ms=300) as producer:
+    ...     try:
+    ...         producer.partitions_of("orders")
+    ...     except BrokerUnreachableError as error:
+    ...         print("localhost:1" in str(error))
+    True
+    """
 
 
 class AuthenticationError(KafkaError):
-    """The broker does not accept who we say we are."""
+    """The broker does not accept who we say we are.
+
+    >>> from penstock import AuthenticationError
+    >>> from penstock.client.errors import error_for
+    >>> from penstock.errors import ErrorCode
+    >>> isinstance(error_for(ErrorCode.SASL_AUTHENTICATION_FAILED), AuthenticationError)
+    True
+    """
 
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.SaslAuthenticationException"
 
 
 class AuthorizationError(KafkaError):
-    """The principal may not do this."""
+    """The principal may not do this.
+
+    >>> from penstock import AuthorizationError
+    >>> from penstock.client.errors import error_for
+    >>> from penstock.errors import ErrorCode
+    >>> isinstance(error_for(ErrorCode.TOPIC_AUTHORIZATION_FAILED), AuthorizationError)
+    True
+    """
 
 
 class SerializationError(KafkaError):
-    """A key or a value does not fit its serializer."""
+    """A key or a value does not fit its serializer.
+
+    >>> from penstock import KafkaProducer, SerializationError
+    >>> with KafkaProducer(bootstrap_servers="localhost:9092", value_serializer="integer") as producer:
+    ...     try:
+    ...         producer.send("counts", "forty-two")
+    ...     except SerializationError as error:
+    ...         print(str(error).split(": ")[1])
+    the value is a str, which IntegerSerializer cannot serialize
+    """
 
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.SerializationException"
 
 
 class TransactionAbortableError(KafkaError):
-    """This transaction cannot be committed any more: abort it, and do its work again in another."""
+    """This transaction cannot be committed any more: abort it, and do its work again in another.
+
+    >>> from penstock import TransactionAbortableError
+    >>> from penstock.client.errors import error_for
+    >>> from penstock.errors import ErrorCode
+    >>> isinstance(error_for(ErrorCode.TRANSACTION_ABORTABLE), TransactionAbortableError)
+    True
+    """
 
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.TransactionAbortableException"
 
 
 class FatalError(KafkaError):
-    """This client cannot go on: close it, and make another."""
+    """This client cannot go on: close it, and make another.
+
+    >>> from penstock import FatalError, KafkaProducer
+    >>> config = {"bootstrap.servers": "localhost:9092", "transactional.id": "transfers-1"}
+    >>> with KafkaProducer(config) as first, KafkaProducer(config) as second:
+    ...     first.begin_transaction()
+    ...     debit = first.send("accounts", b"-5").result(timeout=30)
+    ...     second.init_transactions()
+    ...     try:
+    ...         first.commit_transaction()
+    ...     except FatalError:
+    ...         print("the second has taken over")
+    the second has taken over
+    """
 
 
 class UnsupportedVersionError(KafkaError):
-    """The broker has no version of this API that can do what was asked."""
+    """The broker has no version of this API that can do what was asked.
+
+    >>> from penstock import UnsupportedVersionError
+    >>> from penstock.client.errors import error_for
+    >>> from penstock.errors import ErrorCode
+    >>> isinstance(error_for(ErrorCode.UNSUPPORTED_VERSION), UnsupportedVersionError)
+    True
+    """
 
     JAVA_NAME = f"{JAVA_ERRORS_PACKAGE}.UnsupportedVersionException"
 

@@ -103,7 +103,33 @@ class SendFuture:
         if self.done():
             self._run_callbacks()
 
-    # --- the producer's side
+    def _mark_seen(self) -> None:
+        if (unseen := self._unseen) is not None:
+            unseen.is_seen = True
+
+    def _run_callbacks(self) -> None:
+        self._mark_seen()
+        while (callback := self._next_callback()) is not None:
+            try:
+                callback(self)
+            except Exception:
+                logger.exception("a callback of `send` failed")
+
+    def _next_callback(self) -> DoneCallback | None:
+        with _one_at_a_time:
+            return self._callbacks.pop(0) if self._callbacks else None
+
+    def _wait(self, timeout: float | None) -> None:
+        with _one_at_a_time:
+            if self._waiting is None:
+                self._waiting = threading.Event()
+        if self.done() or self._waiting.wait(timeout) or self.done():
+            return
+        raise KafkaTimeoutError(self._delivery.why_waiting(f"the record has no outcome after {timeout} s"))
+
+
+class PendingSend(SendFuture):
+    """The same from the producer's side."""
 
     def on_delivery(self, error: NativeError | None, message: Message) -> None:
         """librdkafka's callback."""
@@ -132,40 +158,16 @@ class SendFuture:
             self._unseen = _UnseenFailure(self._delivery, error)
         self._error = error
 
-    def _mark_seen(self) -> None:
-        if (unseen := self._unseen) is not None:
-            unseen.is_seen = True
-
     def _wake(self) -> None:
         if self._waiting is not None:
             self._waiting.set()
         if self._callbacks is not None:
             self._run_callbacks()
 
-    def _run_callbacks(self) -> None:
-        self._mark_seen()
-        while (callback := self._next_callback()) is not None:
-            try:
-                callback(self)
-            except Exception:
-                logger.exception("a callback of `send` failed")
 
-    def _next_callback(self) -> DoneCallback | None:
-        with _one_at_a_time:
-            return self._callbacks.pop(0) if self._callbacks else None
-
-    def _wait(self, timeout: float | None) -> None:
-        with _one_at_a_time:
-            if self._waiting is None:
-                self._waiting = threading.Event()
-        if self.done() or self._waiting.wait(timeout) or self.done():
-            return
-        raise KafkaTimeoutError(self._delivery.why_waiting(f"the record has no outcome after {timeout} s"))
-
-
-def futures_of(delivery: Delivery) -> type[SendFuture]:
+def futures_of(delivery: Delivery) -> type[PendingSend]:
     """The class of one producer's futures."""
-    return type("SendFuture", (SendFuture,), {"_delivery": delivery, "__module__": __name__})
+    return type("SendFuture", (PendingSend,), {"_delivery": delivery, "__module__": __name__})
 
 
 class _UnseenFailure:

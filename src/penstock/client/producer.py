@@ -336,8 +336,10 @@ class KafkaProducer:
         ...     KafkaConsumer(bootstrap_servers="localhost:9092", group_id="transfers") as consumer,
         ... ):
         ...     with producer.transaction():
-        ...         future = producer.send("accounts", b"+5", key=b"bob")
-        ...         producer.send_offsets_to_transaction({TopicPartition("requests", 0): 17}, consumer)
+        ...         request = producer.send("requests", b"5 to bob").result(timeout=30)
+        ...     with producer.transaction():
+        ...         transfer = producer.send("accounts", b"+5", key=b"bob")
+        ...         producer.send_offsets_to_transaction({TopicPartition("requests", 0): request.offset + 1}, consumer)
         """
         self._check_open()
         self._transactions.send_offsets(offsets, consumer)

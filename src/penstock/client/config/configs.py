@@ -39,7 +39,12 @@ class ClientConfig(Mapping[str, object]):
 
     @classmethod
     def of(cls, config: Mapping[str, object] | None, keywords: Mapping[str, object]) -> Self:
-        """From a config or a mapping, and keywords that override it."""
+        """From a config or a mapping, and keywords that override it: what the clients do with their arguments.
+
+        >>> from penstock import ProducerConfig
+        >>> ProducerConfig.of({"bootstrap.servers": "localhost:9092"}, {"acks": 1}).acks
+        '1'
+        """
         if isinstance(config, ClientConfig) and not isinstance(config, cls):
             raise ConfigError(f"got a {type(config).__name__}; takes a {cls.__name__}")
         if isinstance(config, cls):
@@ -57,7 +62,13 @@ class ClientConfig(Mapping[str, object]):
         return type(self)({**self.given, **self.TABLE.read(keywords)})
 
     def for_librdkafka(self) -> NativeConfig:
-        """The same in librdkafka's names."""
+        """The same in librdkafka's names.
+
+        >>> from penstock import ProducerConfig
+        >>> config = ProducerConfig(bootstrap_servers="localhost:9092", buffer_memory=64 * 1024 * 1024)
+        >>> config.for_librdkafka()["queue.buffering.max.kbytes"]
+        '65536'
+        """
         values = {name: value for name, value in self._values.items() if name not in self._left_out()}
         if not values["client.id"]:
             values["client.id"] = self.CLIENT_ID
@@ -151,7 +162,9 @@ class ProducerConfig(ClientConfig, ProducerAttributes):
     def _left_out(self) -> set[str]:
         # With transactions librdkafka keeps delivery.timeout.ms within transaction.timeout.ms by itself.
         transactional = self["transactional.id"] is not None
-        unwanted = {"delivery.timeout.ms"} - self.given.keys() if transactional else {"transaction.timeout.ms"}
+        unwanted = (
+            {"delivery.timeout.ms"} - self.given.keys() if transactional else {"transaction.timeout.ms"}
+        )
         return super()._left_out() | unwanted
 
 
