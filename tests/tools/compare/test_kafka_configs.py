@@ -38,8 +38,8 @@ def alter(both: BothTools, *words: str, **how: object) -> ToolRun:
         ("--topic", "hay"),
         ("--topic", "no-such-topic"),
         ("--entity-type", "brokers"),
-        ("--entity-type", "brokers", "--entity-name", "0"),
-        ("--broker", "0", "--all"),
+        ("--entity-type", "brokers", "--entity-name", "{broker}"),
+        ("--broker", "{broker}", "--all"),
         ("--broker", "17"),
         ("--broker-defaults",),
         ("--entity-type", "brokers", "--entity-default", "--all"),
@@ -61,14 +61,27 @@ def test_describe(both: BothTools, words: tuple[str, ...]) -> None:
         ("--topic", "not/allowed"),
         ("--topic", ""),
         ("--topic", "no-such-topic", "--all"),
-        ("--broker-logger", "0"),
-        ("--entity-type", "users"),
-        ("--entity-type", "clients"),
-        ("--entity-type", "ips"),
     ],
 )
-def test_describe_what_penstock_does_not_have(both: BothTools, words: tuple[str, ...]) -> None:
+def test_describe_what_cannot_be(both: BothTools, words: tuple[str, ...]) -> None:
     assert describe(both, *words, stderr="first line").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--describe", "--broker-logger", "{broker}"),
+        ("--describe", "--entity-type", "users"),
+        ("--describe", "--entity-type", "clients"),
+        ("--describe", "--entity-type", "ips"),
+        ("--alter", "--user", "ann", "--add-config", "SCRAM-SHA-256=[password=secret]"),
+        ("--alter", "--user", "ann", "--add-config", "producer_byte_rate=1024"),
+        ("--alter", "--ip", "127.0.0.1", "--add-config", "connection_creation_rate=10"),
+    ],
+)
+def test_what_only_apache_kafka_has(both: BothTools, words: tuple[str, ...]) -> None:
+    done = both(TOOL, "--bootstrap-server", both.bootstrap, *words, stderr="first line")
+    assert done.returncode == (0 if both.server.is_apache else 1)
 
 
 def test_alter_a_topic(both: BothTools, client: Client) -> None:
@@ -106,7 +119,7 @@ def test_alter_from_a_file(both: BothTools, client: Client, tmp_path: Path) -> N
 
 def test_alter_a_broker(both: BothTools) -> None:
     for which in (
-        ("--broker", "0"),
+        ("--broker", "{broker}"),
         ("--broker-defaults",),
         ("--entity-type", "brokers", "--entity-default"),
     ):
@@ -131,13 +144,10 @@ def test_alter_a_group(both: BothTools) -> None:
         ("--topic", "grain", "--add-config", "no.such.config=1"),
         ("--topic", "grain", "--add-config", "retention.ms=soon"),
         ("--topic", "no-such-topic", "--add-config", "retention.ms=1000"),
-        ("--broker", "0", "--add-config", "broker.id=7"),
+        ("--broker", "{broker}", "--add-config", "broker.id=7"),
         ("--broker-defaults", "--add-config", "listeners=PLAINTEXT://:9"),
         ("--group", "some", "--add-config", "consumer.session.timeout.ms=1"),
         ("--client-metrics", "some", "--add-config", "interval.ms=1"),
-        ("--user", "ann", "--add-config", "SCRAM-SHA-256=[password=secret]"),
-        ("--user", "ann", "--add-config", "producer_byte_rate=1024"),
-        ("--ip", "127.0.0.1", "--add-config", "connection_creation_rate=10"),
     ],
 )
 def test_changes_that_are_refused(both: BothTools, words: tuple[str, ...]) -> None:

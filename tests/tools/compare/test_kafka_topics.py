@@ -85,7 +85,7 @@ def test_describe_by_id(both: BothTools) -> None:
         (),
         ("--partitions", "4", "--replication-factor", "1"),
         ("--config", "retention.ms=1000", "--config", "cleanup.policy = compact"),
-        ("--replica-assignment", "0,0"),
+        ("--replica-assignment", "{broker},{broker}"),
     ],
 )
 def test_create_alter_and_delete(both: BothTools, words: tuple[str, ...]) -> None:
@@ -110,8 +110,8 @@ def test_create_alter_and_delete(both: BothTools, words: tuple[str, ...]) -> Non
     )
     mutate("--alter", "--partitions", "6")
     mutate("--alter", "--partitions", "6")
-    mutate("--alter", "--partitions", "7", "--replica-assignment", "0,0,0,0,0,0,0")
-    mutate("--alter", "--partitions", "8", "--replica-assignment", "0,1")
+    mutate("--alter", "--partitions", "7", "--replica-assignment", ",".join(["{broker}"] * 7))
+    mutate("--alter", "--partitions", "8", "--replica-assignment", "{broker},17")
     mutate("--delete")
     mutate("--delete")
     mutate("--delete", "--if-exists")
