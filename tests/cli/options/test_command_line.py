@@ -15,8 +15,7 @@ from penstock.errors import ConfigError
 @pytest.fixture
 def parser() -> OptionParser:
     parser = command_parser()
-    for name in ("topic", "bootstrap-server", "bootstrap-controller"):
-        parser.accepts(name, argument=name)
+    parser.accepts("topic", argument="topic")
     parser.accepts("timeout", argument="ms", kind=int, default=10)
     parser.accepts("list")
     return parser
@@ -62,20 +61,10 @@ def test_checks(parser: OptionParser, capsys: pytest.CaptureFixture[str]) -> Non
             lambda: command_line.check_one_of_args(parser, options, "list", "timeout"),
             "Exactly one of the following arguments is required: [list], [timeout]",
         ),
-        (
-            lambda: command_line.bootstrap_properties(parser, options),
-            "You must specify either --bootstrap-controller or --bootstrap-server.",
-        ),
     ]
     for act, line in checks:
         assert ended(act, capsys) == (1, line)
     command_line.check_invalid_args(parser, options, "topic", "list")
-
-
-def test_bootstrap_properties(parser: OptionParser) -> None:
-    for name, key in (("server", "bootstrap.servers"), ("controller", "bootstrap.controllers")):
-        options = parser.parse([f"--bootstrap-{name}", "a:1"])
-        assert command_line.bootstrap_properties(parser, options) == {key: "a:1"}
 
 
 def test_key_value_words() -> None:

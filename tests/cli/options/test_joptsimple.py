@@ -143,20 +143,3 @@ def test_what_is_required_is_named_and_starred() -> None:
     assert parser.parse(["--help"]).has("help")
     assert parser.help_text().splitlines()[0].split() == ["Option", "(*", "=", "required)", "Description"]
     assert "* --group <String: group>" in parser.help_text()
-
-
-def test_options_that_exclude_each_other() -> None:
-    parser = OptionParser()
-    parser.mutually_exclusive(parser.accepts("one"), parser.accepts("other"))
-    assert parser.parse(["--one"]).has("one")
-    with pytest.raises(OptionError, match="are unavailable given other options"):
-        parser.parse(["--one", "--other"])
-
-
-def test_words_without_an_option_are_told_of_in_the_help() -> None:
-    parser = OptionParser()
-    parser.non_options("what to read", argument="file")
-    parser.accepts("list", "List.")
-    lines = [line.rstrip() for line in parser.help_text().splitlines()]
-    assert lines[:3] == ["Non-option arguments:", "[String: file] -- what to read", ""]
-    assert parser.parse(["one", "--list", "two"]).arguments == ["one", "two"]

@@ -181,7 +181,6 @@ class ArgumentParser:
         prog: str,
         *,
         description: str = "",
-        epilog: str = "",
         default_help: bool = False,
         add_help: bool = True,
         command: str | None = None,
@@ -189,7 +188,6 @@ class ArgumentParser:
     ) -> None:
         self.prog = prog
         self.description = description
-        self.epilog = epilog
         self.default_help = default_help
         self.command = command
         self.main_parser = main_parser

@@ -46,8 +46,6 @@ def _sections(parser: ArgumentParser, width: int) -> Iterator[str]:
     for group in parser.groups:
         if group.has_help_of_its_own:
             yield _group_help(parser, group, width)
-    if parser.epilog:
-        yield _wrap(parser.epilog, width) + "\n"
 
 
 def _ungrouped(arguments: Sequence[Argument]) -> list[Argument]:

@@ -127,20 +127,3 @@ def load_properties(path: str) -> dict[str, str]:
     from penstock.settings.properties import read_properties
 
     return read_properties(Path(path))
-
-
-def bootstrap_properties(
-    parser: OptionParser,
-    options: OptionSet,
-    *,
-    server: str = "bootstrap-server",
-    controller: str = "bootstrap-controller",
-) -> dict[str, str]:
-    """`bootstrap.servers` or `bootstrap.controllers`, of which exactly one must be given."""
-    if options.has(server) and options.has(controller):
-        print_usage_and_exit(parser, "You cannot specify both --bootstrap-controller and --bootstrap-server.")
-    if options.has(server):
-        return {"bootstrap.servers": options.value(server)}
-    if options.has(controller):
-        return {"bootstrap.controllers": options.value(controller)}
-    print_usage_and_exit(parser, "You must specify either --bootstrap-controller or --bootstrap-server.")

@@ -18,8 +18,6 @@ from typing import Any
 
 from penstock.cli.options.kinds import STRING, Kind, kind_of
 
-NON_OPTIONS = "[arguments]"
-
 Description = str | Callable[[], str]
 """Of an option, for the help; one that takes time to make is made only when the help is shown."""
 
@@ -54,7 +52,6 @@ class Option:
         self.required = required
         self.for_help = for_help
         self.available_if: list[Option] = []
-        self.available_unless: list[Option] = []
 
     @property
     def description(self) -> str:
@@ -110,9 +107,6 @@ class OptionSet:
     def has(self, option: str | Option) -> bool:
         return self._option(option) in self._found
 
-    def has_argument(self, option: str | Option) -> bool:
-        return bool(self._found.get(self._option(option)))
-
     def values(self, option: str | Option) -> list[Any]:
         """The converted arguments; those it defaults to if there are none."""
         asked = self._option(option)
@@ -134,7 +128,6 @@ class OptionSet:
 class OptionParser:
     def __init__(self) -> None:
         self._options: dict[str, Option] = {}
-        self._non_options = Option((NON_OPTIONS,), "")
 
     def accepts(
         self,
@@ -151,7 +144,6 @@ class OptionParser:
         required: bool = False,
         for_help: bool = False,
         available_if: Sequence[Option] = (),
-        available_unless: Sequence[Option] = (),
     ) -> Option:
         """An option. What its `argument` is, is said in the help; None if it takes none."""
         option = Option(
@@ -166,18 +158,9 @@ class OptionParser:
             for_help=for_help,
         )
         option.available_if += available_if
-        option.available_unless += available_unless
         for each in option.names:
             self._options[each] = option
         return option
-
-    def non_options(self, description: str, argument: str | None = None, kind: type | Kind = STRING) -> None:
-        """Says in the help what the words are that belong to no option."""
-        self._non_options = Option((NON_OPTIONS,), description, argument=argument, kind=kind_of(kind))
-
-    def mutually_exclusive(self, *options: Option) -> None:
-        for option in options:
-            option.available_unless += [other for other in options if other is not option]
 
     def option(self, name: str) -> Option:
         return self._options[name]
@@ -190,7 +173,7 @@ class OptionParser:
         """What joptsimple prints as help: two columns, 80 wide."""
         from penstock.cli.options.joptsimple_help import help_text
 
-        return help_text(self.options(), self._non_options)
+        return help_text(self.options())
 
     # --- reading a command line
 
@@ -276,8 +259,6 @@ def _is_short(word: str) -> bool:
 
 
 def _is_available(option: Option, found: OptionSet) -> bool:
-    if any(found.has(other) for other in option.available_unless):
-        return False
     return not option.available_if or any(found.has(other) for other in option.available_if)
 
 

@@ -17,10 +17,8 @@ _INDENT = "  "
 Row = tuple[str, str]
 
 
-def help_text(options: Sequence[Option], non_options: Option) -> str:
-    table = _rendered(_option_rows(options), _WIDTH, _BETWEEN)
-    about_arguments = _about_arguments(non_options)
-    return f"{about_arguments}\n{table}" if about_arguments else table
+def help_text(options: Sequence[Option]) -> str:
+    return _rendered(_option_rows(options), _WIDTH, _BETWEEN)
 
 
 def _option_rows(options: Sequence[Option]) -> list[Row]:
@@ -51,14 +49,6 @@ def _right(option: Option) -> str:
 
 def _as_java_shows(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _about_arguments(non_options: Option) -> str:
-    if not (non_options.description or non_options.takes_argument):
-        return ""
-    shown = f" [{non_options.kind.name}{f': {non_options.argument}' if non_options.argument else ''}]"
-    described = f" -- {non_options.description}" if non_options.description else ""
-    return _rendered([("Non-option arguments:", ""), (shown + described, "")], 2 * _WIDTH, 0)
 
 
 # --- two columns
