@@ -8,6 +8,7 @@ CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
 TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
 SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
 TOOL_START, CONSOLE_CONSUMER = 0.25, 1.0
+AS_FAST_AS_BARE, HALF_AS_FAST_AS_BARE = 1 / 0.9, 1 / 0.5
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,16 @@ METRICS = (
     Metric("connections_cpu", "CPU per 1,000 requests over the connections", "s"),
     Metric("connections_round", "one ApiVersions and one Metadata on each connection", "ms"),
     Metric("tool_start_seconds", "`kafka-topics --list`, ours and Kafka's own", "s", TOOL_START),
-    Metric("console_consumer_seconds", "`kafka-console-consumer` of 1,000,000 records", "s", CONSOLE_CONSUMER),
+    Metric(
+        "console_consumer_seconds", "`kafka-console-consumer` of 1,000,000 records", "s", CONSOLE_CONSUMER
+    ),
+    Metric(
+        "client_produce_seconds", "client: `produce`; bare confluent-kafka as Kafka", "s", AS_FAST_AS_BARE
+    ),
+    Metric(
+        "client_send_batch_seconds", "client: `send_batch`; bare `produce` as Kafka", "s", AS_FAST_AS_BARE
+    ),
+    Metric("client_send_seconds", "client: `send`; bare with callback as Kafka", "s", HALF_AS_FAST_AS_BARE),
 )
 
 BY_KEY = {metric.key: metric for metric in METRICS}

@@ -43,6 +43,7 @@ class Sizes:
     commits: int
     transactions: int
     tool_records: int = 1_000_000
+    client_records: int = 500_000  # of the Python clients, a multiple of a thousand
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -58,6 +59,7 @@ class Sizes:
             commits=max(100, round(self.commits * scale)),
             transactions=max(2, round(self.transactions * scale)),
             tool_records=max(1_000, round(self.tool_records * scale)),
+            client_records=max(1, round(self.client_records * scale / 1_000)) * 1_000,
         )
 
 

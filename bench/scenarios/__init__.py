@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.scenarios import (
+    client_produce,
     connections,
     console_tools,
     consume,
@@ -31,4 +32,5 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "partitions": partitions.run,
     "connections": connections.run,
     "console_tools": console_tools.run,
+    "client_produce": client_produce.run,
 }
