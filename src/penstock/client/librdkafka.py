@@ -19,12 +19,10 @@ from confluent_kafka import (
     TIMESTAMP_CREATE_TIME,
     TIMESTAMP_LOG_APPEND_TIME,
     TIMESTAMP_NOT_AVAILABLE,
-    AcknowledgeType,
     Consumer,
     KafkaException,
     Message,
     Producer,
-    ShareConsumer,
 )
 from confluent_kafka import KafkaError as NativeError
 from confluent_kafka import TopicPartition as NativeTopicPartition
@@ -49,7 +47,6 @@ __all__ = [
     "TIMESTAMP_CREATE_TIME",
     "TIMESTAMP_LOG_APPEND_TIME",
     "TIMESTAMP_NOT_AVAILABLE",
-    "AcknowledgeType",
     "BrokerTroubles",
     "Consumer",
     "KafkaException",
@@ -58,7 +55,6 @@ __all__ = [
     "NativeError",
     "NativeTopicPartition",
     "Producer",
-    "ShareConsumer",
     "client_error",
     "config_error",
     "error_of",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import TracebackType
 
 from tests.clients.drivers.model import Record
 from tests.clients.samples import BASE_TIMESTAMP
@@ -45,6 +46,19 @@ class RunningTool:
             stderr=subprocess.PIPE,
         )
 
+    def __enter__(self) -> RunningTool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None and not pipe.closed:
+                pipe.close()
+
     def type(self, text: str) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(text.encode())
@@ -67,20 +81,12 @@ class RunningTool:
         self._process.send_signal(number)
 
     def end(self, seconds: float = 30.0) -> ToolRun:
-        try:
-            if self._process.stdout is not None and self._process.stdout.closed:
-                err = self._process.stderr.read() if self._process.stderr is not None else b""
-                self._process.wait(seconds)
-                return ToolRun(self._process.returncode, "", err.decode())
-            out, err = self._process.communicate(timeout=seconds)
-            return ToolRun(self._process.returncode, out.decode(), err.decode())
-        finally:
-            if self._process.poll() is None:
-                self._process.kill()
-                self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if pipe is not None and not pipe.closed:
-                    pipe.close()
+        if self._process.stdout is not None and self._process.stdout.closed:
+            err = self._process.stderr.read() if self._process.stderr is not None else b""
+            self._process.wait(seconds)
+            return ToolRun(self._process.returncode, "", err.decode())
+        out, err = self._process.communicate(timeout=seconds)
+        return ToolRun(self._process.returncode, out.decode(), err.decode())
 
 
 def write_properties(directory: Path, **configs: str) -> str:

@@ -313,36 +313,40 @@ def test_signals(both: BothTools, number: signal.Signals, code: int) -> None:
         "--from-beginning",
         "--enable-systest-events",
     )
-    tool = RunningTool(TOOL, *where)
-    for _ in RECORDS:
-        tool.read_line()
-    tool.signal(number)
-    done = tool.end()
-    assert done.returncode == code
-    assert done.stdout == "shutdown_complete\n"
-    assert done.stderr.endswith(f"Processed a total of {len(RECORDS)} messages\n")
+    with RunningTool(TOOL, *where) as tool:
+        for _ in RECORDS:
+            tool.read_line()
+        tool.signal(number)
+        done = tool.end()
+        assert done.returncode == code
+        assert done.stdout == "shutdown_complete\n"
+        assert done.stderr.endswith(f"Processed a total of {len(RECORDS)} messages\n")
 
 
 def test_a_reader_that_leaves(both: BothTools, client: Client, topic: str) -> None:
     client.create_topic(topic)
     client.produce(topic, numbered_records(10))
-    tool = RunningTool(TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--from-beginning")
-    tool.read_line()
-    tool.stop_reading()
-    client.produce(topic, numbered_records(1))
-    done = tool.end()
-    assert done.returncode == 0
-    assert "Unable to write to standard out, closing consumer." in done.stderr
+    with RunningTool(
+        TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--from-beginning"
+    ) as tool:
+        tool.read_line()
+        tool.stop_reading()
+        client.produce(topic, numbered_records(1))
+        done = tool.end()
+        assert done.returncode == 0
+        assert "Unable to write to standard out, closing consumer." in done.stderr
 
 
 def test_a_new_record_is_shown_at_once(both: BothTools, client: Client, topic: str) -> None:
     client.create_topic(topic)
-    tool = RunningTool(TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--from-beginning")
-    for value in (b"first", b"second"):
-        client.produce(topic, [Record(value)])
-        assert tool.read_line() == f"{value.decode()}\n"
-    tool.signal(signal.SIGINT)
-    wait_for(lambda: tool.end().returncode == 130, 30, "the end of the tool")
+    with RunningTool(
+        TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--from-beginning"
+    ) as tool:
+        for value in (b"first", b"second"):
+            client.produce(topic, [Record(value)])
+            assert tool.read_line() == f"{value.decode()}\n"
+        tool.signal(signal.SIGINT)
+        assert tool.end().returncode == 130
 
 
 def test_old_spelling_of_the_server(both: BothTools) -> None:

@@ -284,11 +284,11 @@ def read_until(terminal: int, end: bytes, seconds: float = 30.0) -> bytes:
 def test_signals(both: BothTools, client: Client, topic: str, number: signal.Signals, code: int) -> None:
     """What was read before is sent."""
     client.create_topic(topic)
-    tool = RunningTool(TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--timeout", "5")
-    tool.type("typed\n")
-    assert client.consume(topic, 1)[0].record.value == b"typed"
-    tool.signal(number)
-    assert tool.end().returncode == code
+    with RunningTool(TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--timeout", "5") as tool:
+        tool.type("typed\n")
+        assert client.consume(topic, 1)[0].record.value == b"typed"
+        tool.signal(number)
+        assert tool.end().returncode == code
 
 
 def test_old_spellings(both: BothTools, client: Client, topic: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.clients.drivers.model import Change, Client
+from tests.clients.drivers.model import Change, Client, Record
 from tests.clients.samples import KEEP_FOR_EVER
 from tests.tools.compare.both_tools import BothTools, run_our_tool
 from tests.tools.compare.console_records import LOG, RECORDS, RunningTool, properties
@@ -100,6 +100,66 @@ def test_a_record_that_does_not_fit(
     assert done.returncode == (0 if reject else 1)
 
 
+def test_partitions_compression_and_transactions(
+    both: BothTools, client: Client, from_beginning: Callable[[str], None]
+) -> None:
+    """Offsets without a record, where a transaction ended, do not come again and again."""
+    both.each(from_beginning)
+    name = f"{TOPIC}-transactions"
+    client.create_topic(name, partitions=2, configs=KEEP_FOR_EVER)
+    producer = client.open_transactional_producer(name)
+    for codec in ("zstd", "gzip"):
+        producer.begin()
+        producer.send(name, [Record(b"in a transaction", partition=partition) for partition in (0, 1)])
+        producer.commit()
+        client.produce(name, [Record(codec.encode() * 50), Record(b"other", partition=1)], codec=codec)
+    producer.close()
+    show = properties(
+        "--formatter-property", "print.partition=true", "print.offset=true", "print.timestamp=true"
+    )
+    where = ("--bootstrap-server", both.bootstrap, "--topic", name, "--group", "{name}", *show)
+    done = both(TOOL, *where, "--max-messages", "8", mutating=True, sort_lines=True)
+    assert len(done.stdout.splitlines()) == 8
+    none = both(TOOL, *where, "--timeout-ms", "700", mutating=True, masks=[LOG])
+    assert none.stdout == ""
+
+
+def test_a_topic_that_is_not_there_is_made(both: BothTools, client: Client) -> None:
+    where = (
+        "--bootstrap-server",
+        both.bootstrap,
+        "--topic",
+        "{name}",
+        "--group",
+        "{name}",
+        "--timeout-ms",
+        "700",
+    )
+    both(TOOL, *where, mutating=True, masks=[LOG])
+    assert {both.our_name, both.kafka_name} <= client.list_topics()
+
+
+def test_a_topic_that_cannot_be(both: BothTools) -> None:
+    where = ("--bootstrap-server", both.bootstrap, "--topic", "bad topic", "--timeout-ms", "5000")
+    assert both(TOOL, *where, masks=[LOG]).returncode == 0
+    logged = run_our_tool(TOOL, *where).stderr
+    assert "org.apache.kafka.common.errors.InvalidTopicException: Invalid topics: [bad topic]" in logged
+
+
+def test_records_as_they_come(both: BothTools, client: Client, from_beginning: Callable[[str], None]) -> None:
+    from_beginning(both.our_name)
+    name = f"{TOPIC}-later"
+    client.create_topic(name)
+    with RunningTool(
+        TOOL, "--bootstrap-server", both.bootstrap, "--topic", name, "--group", both.our_name
+    ) as tool:
+        for value in (b"one", b"two", b"three"):
+            client.produce(name, [Record(value)])
+            assert tool.read_line() == f"{value.decode()}\n"
+        tool.signal(signal.SIGINT)
+        assert tool.end().returncode == 130
+
+
 def test_nobody_listens(both: BothTools) -> None:
     where = ("--bootstrap-server", "127.0.0.1:9", "--topic", "t", "--timeout-ms", "500")
     assert both(TOOL, *where, masks=[LOG]).returncode == 0
@@ -108,14 +168,14 @@ def test_nobody_listens(both: BothTools) -> None:
 def test_a_signal(both: BothTools, client: Client, from_beginning: Callable[[str], None]) -> None:
     from_beginning(both.our_name)
     where = ("--bootstrap-server", both.bootstrap, "--topic", TOPIC, "--group", both.our_name)
-    tool = RunningTool(TOOL, *where, "--enable-systest-events")
-    for _ in RECORDS:
-        tool.read_line()
-    tool.signal(signal.SIGTERM)
-    done = tool.end()
-    assert done.returncode == 143
-    assert done.stdout == "shutdown_complete\n"
-    assert done.stderr == f"Processed a total of {len(RECORDS)} messages\n"
+    with RunningTool(TOOL, *where, "--enable-systest-events") as tool:
+        for _ in RECORDS:
+            tool.read_line()
+        tool.signal(signal.SIGTERM)
+        done = tool.end()
+        assert done.returncode == 143
+        assert done.stdout == "shutdown_complete\n"
+        assert done.stderr == f"Processed a total of {len(RECORDS)} messages\n"
 
 
 def test_values_that_are_refused(both: BothTools) -> None:

@@ -117,12 +117,12 @@ def test_nobody_listens(both: BothTools) -> None:
 def test_a_signal_ends_it_with_its_summary(both: BothTools, topic: str) -> None:
     where = ("--bootstrap-server", both.bootstrap, "--topic", topic, "--num-records", "1000000")
     pace = ("--record-size", "10", "--throughput", "100", "--reporting-interval", "100")
-    tool = RunningTool(TOOL, *where, *pace)
-    assert " records sent, " in tool.read_line()
-    tool.signal(signal.SIGINT)
-    done = tool.end()
-    assert done.returncode == 130
-    assert "99.9th." in done.stdout.splitlines()[-1]
+    with RunningTool(TOOL, *where, *pace) as tool:
+        assert " records sent, " in tool.read_line()
+        tool.signal(signal.SIGINT)
+        done = tool.end()
+        assert done.returncode == 130
+        assert "99.9th." in done.stdout.splitlines()[-1]
 
 
 def test_metrics(both: BothTools, client: Client, topic: str) -> None:

@@ -101,12 +101,12 @@ def test_help(both: BothTools) -> None:
 
 def test_a_signal_ends_it(both: BothTools) -> None:
     where = ("--bootstrap-server", both.bootstrap, "--topic", TOPIC, "--group-id", both.our_name)
-    tool = RunningTool(TOOL, *where)
-    while "offsets_committed" not in tool.read_line():
-        pass
-    tool.signal(signal.SIGINT)
-    done = tool.end()
-    assert done.returncode == 130
-    assert [event["name"] for event in events(done.stdout)] == [
-        *("shutdown_requested", "partitions_revoked", "shutdown_complete")
-    ]
+    with RunningTool(TOOL, *where) as tool:
+        while "offsets_committed" not in tool.read_line():
+            pass
+        tool.signal(signal.SIGINT)
+        done = tool.end()
+        assert done.returncode == 130
+        assert [event["name"] for event in events(done.stdout)] == [
+            *("shutdown_requested", "partitions_revoked", "shutdown_complete")
+        ]

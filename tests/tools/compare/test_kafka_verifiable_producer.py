@@ -94,13 +94,15 @@ def test_help(both: BothTools) -> None:
 
 
 def test_a_signal_ends_it_with_its_summary(both: BothTools, topic: str) -> None:
-    tool = RunningTool(TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--throughput", "200")
-    while "producer_send_success" not in tool.read_line():
-        pass
-    tool.signal(signal.SIGTERM)
-    done = tool.end()
-    assert done.returncode == 143
-    *_, shutdown, summary = events(done.stdout)
-    assert shutdown == {"name": "shutdown_complete"}
-    assert summary["name"] == "tool_data"
-    assert summary["sent"] == summary["acked"] > 0
+    with RunningTool(
+        TOOL, "--bootstrap-server", both.bootstrap, "--topic", topic, "--throughput", "200"
+    ) as tool:
+        while "producer_send_success" not in tool.read_line():
+            pass
+        tool.signal(signal.SIGTERM)
+        done = tool.end()
+        assert done.returncode == 143
+        *_, shutdown, summary = events(done.stdout)
+        assert shutdown == {"name": "shutdown_complete"}
+        assert summary["name"] == "tool_data"
+        assert summary["sent"] == summary["acked"] > 0

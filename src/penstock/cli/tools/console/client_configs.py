@@ -35,34 +35,6 @@ def consumer_settings(configs: Mapping[str, str]) -> dict[str, object]:
     return _settings(ConsumerConfig, {**FAST_FETCHING, **configs, "exclude.internal.topics": "false"})
 
 
-NOT_OF_SHARE_CONSUMERS = frozenset(
-    {
-        *(
-            "auto.offset.reset",
-            "enable.auto.commit",
-            "auto.commit.interval.ms",
-            "isolation.level",
-            "group.instance.id",
-        ),
-        *("session.timeout.ms", "heartbeat.interval.ms", "group.protocol", "group.remote.assignor"),
-        *(
-            "partition.assignment.strategy",
-            "enable.auto.offset.store",
-            "queued.min.messages",
-            "allow.auto.create.topics",
-        ),
-        *("queued.max.messages.kbytes", "fetch.queue.backoff.ms", "max.partition.fetch.bytes", "check.crcs"),
-    }
-)
-
-
-def share_consumer_settings(configs: Mapping[str, str]) -> dict[str, object]:
-    """Those of a consumer that a share consumer has, too; records are acknowledged one by one."""
-    settings = _settings(ConsumerConfig, {**configs, "exclude.internal.topics": "false"})
-    kept = {name: value for name, value in settings.items() if name not in NOT_OF_SHARE_CONSUMERS}
-    return {**kept, "share.acknowledgement.mode": "explicit"}
-
-
 def producer_settings(configs: Mapping[str, str]) -> dict[str, object]:
     """Keys go where Java's producer puts them."""
     return {"partitioner": "murmur2_random", **_settings(ProducerConfig, configs)}
