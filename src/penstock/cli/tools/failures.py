@@ -14,6 +14,10 @@ class CommandFailure(Exception):
     """The command cannot go on; the text is what Java's `getMessage` gives."""
 
 
+class TerseFailure(Exception):
+    """A failure that is told as it is, without `Error: ` or the like before it."""
+
+
 class ArgumentFailure(Exception):
     """An argument is wrong, which only showed at work: told with the usage."""
 
