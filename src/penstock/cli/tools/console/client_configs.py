@@ -20,7 +20,7 @@ DECIDED_BY_THE_TOOLS = frozenset(
 )
 FAST_FETCHING = {
     "queued.min.messages": "100000",
-    "queued.max.messages.kbytes": str(128 * 1024),
+    "queued.max.messages.kbytes": str(64 * 1024),
     "fetch.queue.backoff.ms": "5",  # else a full queue stops fetching for a second
     "max.partition.fetch.bytes": str(8 * 1024 * 1024),
 }

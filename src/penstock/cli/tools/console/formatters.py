@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from penstock.wire.schema import RecordTypes
 
 PACKAGE = "org.apache.kafka.tools.consumer"
+TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 DEFAULT_FORMATTER = f"{PACKAGE}.DefaultMessageFormatter"
 
 
@@ -38,11 +39,23 @@ class LoggingFormatter:
         import logging
 
         self._default = default
-        self._log = logging.getLogger("penstock.tools.LoggingMessageFormatter")
+        self._log = logging.getLogger(f"{PACKAGE}.LoggingMessageFormatter")
 
     def format(self, record: Record) -> bytes:
-        self._log.info("key:%r, value:%r", record.key(), record.value())
+        kind, timestamp_ms = record.timestamp()
+        timestamp = f"{TIMESTAMP_TYPES[kind]}:{timestamp_ms}, " if kind in TIMESTAMP_TYPES else ""
+        key, value = _text(record.key()), _text(record.value())
+        self._log.info(
+            "%skey:%svalue:%s",
+            timestamp,
+            "null " if key is None else f"{key}, ",
+            "null" if value is None else value,
+        )
         return self._default.format(record)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 class CoordinatorRecordFormatter:
