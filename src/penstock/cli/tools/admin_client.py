@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.client.cluster import Cluster, ClusterConfig, ClusterView, blocking_cluster, now
+from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
 
 
 class AdminNotCreated(ConfigError):
     """The settings make no client."""
+
+
+def raise_first(results: Iterable[object]) -> None:
+    """Of what came of several things, the first that failed."""
+    for result in results:
+        if isinstance(result, KafkaError):
+            raise result
 
 
 def command_config(options: OptionSet) -> dict[str, str]:

@@ -8,7 +8,7 @@ from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.acls.options import parse_options
 from penstock.cli.tools.acls.wanted import acls_to_add, patterns_of, principals_of, wanted_acls
-from penstock.cli.tools.admin_client import admin_client_of
+from penstock.cli.tools.admin_client import admin_client_of, raise_first
 from penstock.cli.tools.failures import CommandFailure, as_java_says
 from penstock.client.admin.acls import (
     ANY_ACL,
@@ -57,7 +57,7 @@ async def _add(cluster: Cluster, parser: OptionParser, options: OptionSet) -> No
                 new.append(binding)
         if new:
             print(f"Adding ACLs for resource `{pattern}`: \n {_listed(each.entry for each in new)}\n")
-            _raise_first(await create_acls(cluster, new))
+            raise_first(await create_acls(cluster, new))
 
 
 async def _remove(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
@@ -65,7 +65,7 @@ async def _remove(cluster: Cluster, parser: OptionParser, options: OptionSet) ->
         if options.has("force") or _confirmed(_question(pattern, entries)):
             filters = [AclBinding(pattern, entry) for entry in entries or (ANY_ENTRY,)]
             for result in await delete_acls(cluster, filters):
-                _raise_first([result] if isinstance(result, KafkaError) else result)
+                raise_first([result] if isinstance(result, KafkaError) else result)
 
 
 def _question(pattern: ResourcePattern, entries: Iterable[AccessControlEntry]) -> str:
@@ -110,12 +110,6 @@ def _print_acls(found: Mapping[ResourcePattern, Iterable[AccessControlEntry]]) -
 
 def _listed(entries: Iterable[AccessControlEntry]) -> str:
     return "\n".join(f"\t{entry}" for entry in entries)
-
-
-def _raise_first(results: Iterable[object]) -> None:
-    for result in results:
-        if isinstance(result, KafkaError):
-            raise result
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from penstock.cli.java_order import in_hash_order, java_hash
 from penstock.cli.options.kinds import java_double, java_int
+from penstock.cli.tools.admin_client import raise_first
 from penstock.cli.tools.configs.changes import Changes
 from penstock.cli.tools.configs.entities import CLIENTS, IPS, USERS, Entities
 from penstock.cli.tools.configs.names import CLIENT_QUOTAS, IP_QUOTAS, SCRAM_MECHANISMS
@@ -151,7 +152,7 @@ async def alter_quotas(cluster: Cluster, entities: Entities, changes: Changes) -
     }
     values: dict[str, float | None] = {key: _rate(key, text) for key, text in changes.added.items()}
     values |= dict.fromkeys(changes.deleted)
-    _raise_first(await alter_client_quotas(cluster, [QuotaAlteration(entity, values)]))
+    raise_first(await alter_client_quotas(cluster, [QuotaAlteration(entity, values)]))
 
 
 def _rate(key: str, text: str) -> float:
@@ -165,7 +166,7 @@ async def _alter_credentials(cluster: Cluster, user: str, changes: Changes) -> N
     deletions = [DeleteScramCredential(user, _mechanism(name)) for name in changes.deleted]
     upsertions = [_upsertion(user, name, text) for name, text in changes.added.items()]
     errors = await alter_user_scram_credentials(cluster, [*deletions, *upsertions])
-    _raise_first(errors.values())
+    raise_first(errors.values())
 
 
 def _mechanism(name: str) -> ScramMechanism:
@@ -192,9 +193,3 @@ def _iterations(text: str) -> int:
         return java_int(text)
     except ValueError as error:
         raise CommandFailure(str(error)) from None
-
-
-def _raise_first(errors: Iterable[KafkaError | None]) -> None:
-    for error in errors:
-        if error is not None:
-            raise error

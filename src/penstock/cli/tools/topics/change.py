@@ -7,10 +7,10 @@ import re
 from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.options.kinds import java_int
+from penstock.cli.tools.admin_client import raise_first
 from penstock.cli.tools.failures import CommandFailure
 from penstock.cli.tools.topics.selection import existing_topics
 from penstock.client.admin.topic_changes import (
-    Errors,
     NewPartitions,
     NewTopic,
     create_partitions,
@@ -110,16 +110,10 @@ async def alter(cluster: Cluster, options: OptionSet) -> None:
                 raise description
             new = list(assignment.values())[len(description.partitions) :]
             wanted[name] = NewPartitions(count, new)
-    _raise_first(await create_partitions(cluster, wanted, retry_on_quota_violation=False))
+    raise_first((await create_partitions(cluster, wanted, retry_on_quota_violation=False)).values())
 
 
 async def delete(cluster: Cluster, options: OptionSet) -> None:
     names = await existing_topics(cluster, options)
     if names:
-        _raise_first(await delete_topics(cluster, names, retry_on_quota_violation=False))
-
-
-def _raise_first(errors: Errors) -> None:
-    for error in errors.values():
-        if error is not None:
-            raise error
+        raise_first((await delete_topics(cluster, names, retry_on_quota_violation=False)).values())
