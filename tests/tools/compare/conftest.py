@@ -11,6 +11,7 @@ that some of Kafka's tools print after their message: ours say the message only.
 A call that changes something is made twice, so it needs two names: `both(..., "--create", "--topic", "{name}",
 mutating=True)` puts `both.kafka_name` or `both.our_name` for `{name}` and compares with `{name}` put back. The two
 are equally long and stay the same through a test; `both.each(client.create_topic)` sets the stage for both.
+`{broker}` stands for the id of the server.
 
     stderr="first line"               compares less of standard error than "same", which is the rule;
            "first words"              the first line up to a colon, for errors that we say more of (an unreachable
@@ -35,8 +36,15 @@ import pytest
 from tests.clients.conftest import COORDINATOR_SETTINGS
 from tests.clients.drivers.confluent import ConfluentClient
 from tests.clients.drivers.model import Client
+from tests.support.apache_cluster import running_apache_cluster
 from tests.support.cluster_fixture import KafkaServer, running_apache, running_kafka
 from tests.tools.compare.both_tools import BothTools
+
+# Whoever comes may do anything, and access control lists can be kept.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +55,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
 
 @pytest.fixture(scope="session")
 def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    with running_apache(tmp_path_factory.mktemp("apache"), COORDINATOR_SETTINGS) as server:
+    with running_apache(tmp_path_factory.mktemp("apache"), COORDINATOR_SETTINGS | AUTHORIZER) as server:
         yield server
 
 
@@ -88,3 +96,15 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("hasty") / "client.properties"
     file.write_text("default.api.timeout.ms=500\nrequest.timeout.ms=400\n")
     return file
+
+
+@pytest.fixture(scope="session")
+def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    """Three brokers, for partitions that move."""
+    with running_apache_cluster(tmp_path_factory.mktemp("apache-cluster")) as server:
+        yield server
+
+
+@pytest.fixture
+def both_cluster(apache_cluster: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
+    return BothTools(apache_cluster, request.node.name)
