@@ -11,6 +11,10 @@ waits until the round is over. Rounds are short, since nothing else then runs.
 Records sent with `produce` have no future. Whether one was delivered is only known if it is watched, which costs as
 much as sending it. So all are watched as long as there are few of them between two rounds (`WATCHED_PER_ROUND`), and
 of more one in `WATCH_ONE_IN`; brokers refuse batches, hardly ever records.
+
+An idempotent producer needs an id before it can send. librdkafka asks for one when it is made, finds that no broker is
+connected yet, and tries again after half a second, or when metadata arrives. So the first record has metadata of its
+topic asked for, twice: the connection that answers first is given up for one to the broker by its id.
 """
 
 import logging
@@ -36,6 +40,7 @@ logger = logging.getLogger("penstock.client")
 
 BUSY_POLL_SECONDS, IDLE_POLL_SECONDS = 0.02, 0.1
 ROUNDS_UNTIL_IDLE = 50
+METADATA_SECONDS = 0.25
 STEP_ASIDE_SECONDS = 0.05
 WATCHED_PER_ROUND = 100
 WATCH_ONE_IN = 64
@@ -74,7 +79,11 @@ class Delivery:
     def __init__(self, native: Producer, troubles: BrokerTroubles) -> None:
         self.native, self.troubles = native, troubles
         self.failures = DeliveryFailures()
+        self._awaits_first_record = False
+        self._first_only = threading.Lock()
+        self._hurrying: threading.Thread | None = None
         self.is_serving = False
+        """Whether a sender should `look_up`: callbacks run, or its record is the first."""
         self.unwatched = 0
         """How many records may be sent without a look at this object, or a callback."""
         self._to_watch = WATCHED_PER_ROUND
@@ -101,7 +110,7 @@ class Delivery:
 
     def _end_round(self) -> None:
         self.unwatched, self._to_watch = 0, WATCHED_PER_ROUND
-        self.is_serving = False
+        self.is_serving = self._awaits_first_record
         self._round_over.set()
 
     @contextmanager
@@ -118,8 +127,9 @@ class Delivery:
     def stop(self) -> None:
         """Ends the thread, which is over within one poll."""
         self._stopped = True
-        if threading.get_ident() != self._thread.ident:
-            self._thread.join()
+        for thread in (self._thread, self._hurrying):
+            if thread is not None and thread is not threading.current_thread():
+                thread.join()
 
     def close(self, drops_records: bool) -> None:
         """Lets go of librdkafka; records that are left fail."""
@@ -138,10 +148,37 @@ class Delivery:
         """As `stop`, without waiting."""
         self._stopped = True
 
+    # --- the first record
+
+    def await_first_record(self) -> None:
+        """The first sender is to `look_up`, so that the producer's id comes soon."""
+        self._awaits_first_record = self.is_serving = True
+
+    def hurry_producer_id(self, topic: str) -> None:
+        with self._first_only:
+            if self._awaits_first_record:
+                self._awaits_first_record = False
+                self._hurrying = threading.Thread(target=self._ask_for_metadata, args=(topic,), daemon=True)
+                self._hurrying.start()
+
+    def _ask_for_metadata(self, topic: str) -> None:
+        for _ in range(2):
+            try:
+                self.native.list_topics(topic, timeout=METADATA_SECONDS)
+            except (KafkaException, RuntimeError):
+                return  # no broker answers: librdkafka goes on trying, and says why
+
     # --- the sender
 
+    def look_up(self, topic: str) -> None:
+        """What a sender does that sees `is_serving`."""
+        if self._awaits_first_record:
+            self.hurry_producer_id(topic)
+        else:
+            self.step_aside()
+
     def step_aside(self) -> None:
-        """Waits until callbacks have run; called when `is_serving`, but for senders that are callbacks themselves."""
+        """Waits until callbacks have run, but for senders that are callbacks themselves."""
         if threading.get_ident() not in self._servers:
             self._round_over.clear()
             if self.is_serving:

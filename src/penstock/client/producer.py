@@ -8,7 +8,7 @@ import atexit
 import logging
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
@@ -68,7 +68,9 @@ class KafkaProducer:
         self._encode_value = resolve_serializer(self.config.value_serializer, "value")
         partitioner = resolve_partitioner(self.config.partitioner_class)
         self._on_delivery = self.config.on_delivery
-        self._delivery = _start(self.config)
+        self._delivery = _start(self.config, self._make_delivery)
+        if self.config.enable_idempotence and self.config.transactional_id is None:
+            self._delivery.await_first_record()
         max_block_ms = self.config.max_block_ms
         self._queue = SendQueue(self._delivery, max_block_ms)
         self._native_produce, self._new_future = self._queue.native_produce, futures_of(self._delivery)
@@ -81,6 +83,9 @@ class KafkaProducer:
             self.produce = fast_produce(self._queue)  # type: ignore[method-assign]
         self._is_closed = False
         _open_producers.add(self)
+
+    def _make_delivery(self, native: Producer, troubles: BrokerTroubles) -> Delivery:
+        return Delivery(native, troubles)
 
     # --- one record
 
@@ -134,7 +139,7 @@ class KafkaProducer:
         if on_delivery is not None or self._on_delivery is not None:
             self._add_callbacks(future, on_delivery)
         if delivery.is_serving:
-            delivery.step_aside()
+            delivery.look_up(topic)
         on_done = future.on_delivery
         try:
             if timestamp_ms is None and not headers:
@@ -173,6 +178,8 @@ class KafkaProducer:
         0
         """
         value, key, partition = self._prepare(topic, value, key, partition, headers or ())
+        if self._delivery.is_serving:
+            self._delivery.look_up(topic)
         callback = self._delivery.next_watched()
         self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
 
@@ -399,13 +406,13 @@ class KafkaProducer:
         return f"<KafkaProducer to {','.join(self.config.bootstrap_servers)}, {state}>"
 
 
-def _start(config: ProducerConfig) -> Delivery:
+def _start(config: ProducerConfig, make: Callable[[Producer, BrokerTroubles], Delivery]) -> Delivery:
     troubles = BrokerTroubles()
     native = with_diagnostics(config.for_librdkafka(), troubles)
     if config.partitioner is None:
         native["partitioner"] = "random" if config.partitioner_ignore_keys else "murmur2_random"
     try:
-        return Delivery(Producer(native), troubles)
+        return make(Producer(native), troubles)
     except KafkaException as exception:
         raise config_error(exception) from None
 

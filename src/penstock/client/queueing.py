@@ -113,6 +113,8 @@ def fast_produce(queue: SendQueue) -> Callable[..., None]:
                 pass
             except Exception as error:
                 raise queue.refusal(error, topic, value, key) from None
+        if delivery.is_serving:
+            delivery.look_up(topic)
         queue.must_put(
             native_arguments(topic, value, key, partition, timestamp_ms, headers, delivery.next_watched())
         )
@@ -126,6 +128,8 @@ def produce_all(queue: SendQueue, batch: RecordBatch) -> None:
     native_produce, put = queue.native_produce, queue.must_put
     pairs = zip(batch.values, repeat(None) if batch.keys is None else batch.keys, strict=False)
     for value, key in pairs:
+        if queue.delivery.is_serving:
+            queue.delivery.look_up(topic)
         put((topic, value, key, partition, queue.delivery.next_watched()))
         for value, key in islice(pairs, WATCH_ONE_IN - 1):
             try:
