@@ -7,7 +7,9 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
+    from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
+    from penstock.client.consumer import KafkaConsumer
     from penstock.client.errors import (
         AuthenticationError,
         AuthorizationError,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     )
     from penstock.client.partitioners import PriorityPartitioner, RoundRobinPartitioner
     from penstock.client.producer import KafkaProducer
+    from penstock.client.rebalance import RebalanceListener
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -36,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AdminConfig",
+    "AsyncKafkaAdmin",
     "AuthenticationError",
     "AuthorizationError",
     "BrokerUnreachableError",
@@ -44,6 +48,8 @@ __all__ = [
     "FatalError",
     "JsonDeserializer",
     "JsonSerializer",
+    "KafkaAdmin",
+    "KafkaConsumer",
     "KafkaError",
     "KafkaProducer",
     "KafkaTimeoutError",
@@ -51,6 +57,7 @@ __all__ = [
     "PriorityPartitioner",
     "ProducerConfig",
     "ProducerRecord",
+    "RebalanceListener",
     "RecordBatch",
     "RecordMetadata",
     "RetriableError",
@@ -62,11 +69,16 @@ __all__ = [
 ]
 
 _NAMES = {
+    "penstock.client.admin.faces": (
+        "AsyncKafkaAdmin",
+        "KafkaAdmin",
+    ),
     "penstock.client.config": (
         "AdminConfig",
         "ConsumerConfig",
         "ProducerConfig",
     ),
+    "penstock.client.consumer": ("KafkaConsumer",),
     "penstock.client.errors": (
         "AuthenticationError",
         "AuthorizationError",
@@ -84,6 +96,7 @@ _NAMES = {
         "RoundRobinPartitioner",
     ),
     "penstock.client.producer": ("KafkaProducer",),
+    "penstock.client.rebalance": ("RebalanceListener",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",

@@ -7,7 +7,14 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
+    from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
+    from penstock.client.admin.list_offsets import OffsetSpec
+    from penstock.client.admin.topic_changes import NewTopic
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
+    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.consumer_decode import RecordDeserializationError
+    from penstock.client.consumer_state import ConsumerState, WaitsFor
+    from penstock.client.consumer_use import ConcurrentUseError, WakeupError
     from penstock.client.errors import (
         AuthenticationError,
         AuthorizationError,
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
         partition_of_key,
     )
     from penstock.client.producer import KafkaProducer
+    from penstock.client.rebalance import RebalanceListener
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -68,13 +76,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdminConfig",
+    "AsyncKafkaAdmin",
     "AuthenticationError",
     "AuthorizationError",
     "BrokerUnreachableError",
     "BytesDeserializer",
     "BytesSerializer",
+    "ConcurrentUseError",
     "ConsumerConfig",
     "ConsumerRecord",
+    "ConsumerState",
     "Deserializer",
     "DoubleDeserializer",
     "DoubleSerializer",
@@ -88,18 +99,24 @@ __all__ = [
     "IntegerSerializer",
     "JsonDeserializer",
     "JsonSerializer",
+    "KafkaAdmin",
+    "KafkaConsumer",
     "KafkaError",
     "KafkaProducer",
     "KafkaTimeoutError",
     "LongDeserializer",
     "LongSerializer",
+    "NewTopic",
     "OffsetAndMetadata",
+    "OffsetSpec",
     "Outgoing",
     "Partitioner",
     "PriorityPartitioner",
     "ProducerConfig",
     "ProducerRecord",
+    "RebalanceListener",
     "RecordBatch",
+    "RecordDeserializationError",
     "RecordMetadata",
     "RetriableError",
     "RoundRobinPartitioner",
@@ -117,15 +134,33 @@ __all__ = [
     "UUIDDeserializer",
     "UUIDSerializer",
     "UnsupportedVersionError",
+    "WaitsFor",
+    "WakeupError",
     "murmur2",
     "partition_of_key",
 ]
 
 _NAMES = {
+    "penstock.client.admin.faces": (
+        "AsyncKafkaAdmin",
+        "KafkaAdmin",
+    ),
+    "penstock.client.admin.list_offsets": ("OffsetSpec",),
+    "penstock.client.admin.topic_changes": ("NewTopic",),
     "penstock.client.config": (
         "AdminConfig",
         "ConsumerConfig",
         "ProducerConfig",
+    ),
+    "penstock.client.consumer": ("KafkaConsumer",),
+    "penstock.client.consumer_decode": ("RecordDeserializationError",),
+    "penstock.client.consumer_state": (
+        "ConsumerState",
+        "WaitsFor",
+    ),
+    "penstock.client.consumer_use": (
+        "ConcurrentUseError",
+        "WakeupError",
     ),
     "penstock.client.errors": (
         "AuthenticationError",
@@ -150,6 +185,7 @@ _NAMES = {
         "partition_of_key",
     ),
     "penstock.client.producer": ("KafkaProducer",),
+    "penstock.client.rebalance": ("RebalanceListener",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",
