@@ -54,9 +54,10 @@ def test_reports_on_the_way(both: BothTools, client: Client, topic: str) -> None
     pace = ("--record-size", "10", "--throughput", "50", "--reporting-interval", "200")
     done = run_our_tool(TOOL, *where, *pace)
     lines = done.stdout.splitlines()
-    assert len(lines) > 2
+    assert len(lines) > 1
     assert all(" records sent, " in line for line in lines)
     assert lines[-1].startswith("40 records sent, ")
+    assert sum(int(line.split()[0]) for line in lines[:-1]) <= 40
 
 
 @pytest.mark.parametrize(
