@@ -4,14 +4,52 @@ from __future__ import annotations
 
 import sys
 
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.consumer_groups.deleting import delete_chosen_groups, delete_offsets
-from penstock.cli.tools.consumer_groups.describing import describe_groups
-from penstock.cli.tools.consumer_groups.listing import print_groups
 from penstock.cli.tools.consumer_groups.options import check, consumer_groups_parser
-from penstock.cli.tools.consumer_groups.regexes import print_validity
-from penstock.cli.tools.consumer_groups.resetting import reset_offsets
 from penstock.cli.tools.group_command import run_group_command
+from penstock.client.cluster import Cluster
+
+# Each action imports what it needs: a list is there sooner if nothing is loaded for resets.
+
+
+def _list(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
+    from penstock.cli.tools.consumer_groups.listing import print_groups
+
+    print_groups(cluster, options)
+
+
+def _describe(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
+    from penstock.cli.tools.consumer_groups.describing import describe_groups
+
+    describe_groups(cluster, options)
+
+
+def _delete(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
+    from penstock.cli.tools.consumer_groups.deleting import delete_chosen_groups
+
+    delete_chosen_groups(cluster, options)
+
+
+def _delete_offsets(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
+    from penstock.cli.tools.consumer_groups.deleting import delete_offsets
+
+    delete_offsets(cluster, options)
+
+
+def _reset_offsets(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:
+    from penstock.cli.tools.consumer_groups.resetting import reset_offsets
+
+    reset_offsets(cluster, parser, options)
+
+
+ACTIONS = {
+    "list": _list,
+    "describe": _describe,
+    "delete": _delete,
+    "reset-offsets": _reset_offsets,
+    "delete-offsets": _delete_offsets,
+}
 
 
 def command(words: list[str]) -> int:
@@ -19,17 +57,12 @@ def command(words: list[str]) -> int:
     options = parser.parse(words)
     check(parser, options, words)
     if options.has("validate-regex"):
+        from penstock.cli.tools.consumer_groups.regexes import print_validity
+
         print_validity(options.value("validate-regex"))
         return 0
-    actions = {
-        "list": lambda cluster: print_groups(cluster, options),
-        "describe": lambda cluster: describe_groups(cluster, options),
-        "delete": lambda cluster: delete_chosen_groups(cluster, options),
-        "reset-offsets": lambda cluster: reset_offsets(cluster, parser, options),
-        "delete-offsets": lambda cluster: delete_offsets(cluster, options),
-    }
-    action = next(run for name, run in actions.items() if options.has(name))
-    return run_group_command("consumer", parser, options, action)
+    action = next(act for name, act in ACTIONS.items() if options.has(name))
+    return run_group_command("consumer", parser, options, lambda cluster: action(cluster, parser, options))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,10 +9,7 @@ from penstock.cli.tool import run
 from penstock.cli.tools.admin_client import admin_client, command_config
 from penstock.cli.tools.failures import CommandFailure, TerseFailure, as_java_says
 from penstock.cli.tools.json_values import JsonMismatch, UnreadableFile, read_text
-from penstock.cli.tools.reassign_partitions.actions import execute, generate, list_reassignments
-from penstock.cli.tools.reassign_partitions.following_up import cancel, verify
 from penstock.cli.tools.reassign_partitions.options import checked_action, reassign_parser
-from penstock.client.admin.cluster_nodes import learn_controllers
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
@@ -25,6 +22,8 @@ def command(words: list[str]) -> int:
     try:
         with admin_client(_configs(options)) as cluster:
             if options.has("bootstrap-controller"):
+                from penstock.client.admin.cluster_nodes import learn_controllers
+
                 now(learn_controllers(cluster))
             _act(cluster, action, options)
     except TerseFailure as failure:
@@ -48,6 +47,8 @@ def _configs(options: OptionSet) -> dict[str, str]:
 
 
 def _act(cluster: Cluster, action: str, options: OptionSet) -> None:
+    from penstock.cli.tools.reassign_partitions.actions import generate, list_reassignments
+
     if action == "list":
         list_reassignments(cluster)
     elif action == "generate":
@@ -59,6 +60,9 @@ def _act(cluster: Cluster, action: str, options: OptionSet) -> None:
 
 
 def _carry_out(cluster: Cluster, action: str, options: OptionSet, plan: str) -> None:
+    from penstock.cli.tools.reassign_partitions.actions import execute
+    from penstock.cli.tools.reassign_partitions.following_up import cancel, verify
+
     preserve_throttles = options.has("preserve-throttles")
     if action == "verify":
         verify(cluster, plan, preserve_throttles=preserve_throttles)

@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import sys
 
+from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.group_command import run_group_command
-from penstock.cli.tools.share_groups.changing import delete_chosen_groups, delete_offsets, reset_offsets
-from penstock.cli.tools.share_groups.describing import describe_groups
-from penstock.cli.tools.share_groups.listing import print_groups
 from penstock.cli.tools.share_groups.options import check, share_groups_parser
+from penstock.client.cluster import Cluster
 
-ACTIONS = {
-    "list": print_groups,
-    "describe": describe_groups,
-    "delete": delete_chosen_groups,
-    "reset-offsets": reset_offsets,
-    "delete-offsets": delete_offsets,
-}
+# Each action imports what it needs: a list is there sooner if nothing is loaded for resets.
+
+
+def _list(cluster: Cluster, options: OptionSet) -> None:
+    from penstock.cli.tools.share_groups.listing import print_groups
+
+    print_groups(cluster, options)
+
+
+def _describe(cluster: Cluster, options: OptionSet) -> None:
+    from penstock.cli.tools.share_groups.describing import describe_groups
+
+    describe_groups(cluster, options)
+
+
+def _change(cluster: Cluster, options: OptionSet) -> None:
+    from penstock.cli.tools.share_groups.changing import delete_chosen_groups, delete_offsets, reset_offsets
+
+    actions = {
+        "delete": delete_chosen_groups,
+        "reset-offsets": reset_offsets,
+        "delete-offsets": delete_offsets,
+    }
+    next(act for name, act in actions.items() if options.has(name))(cluster, options)
 
 
 def command(words: list[str]) -> int:
     parser = share_groups_parser()
     options = parser.parse(words)
     check(parser, options, words)
-    action = next(act for name, act in ACTIONS.items() if options.has(name))
+    action = _list if options.has("list") else _describe if options.has("describe") else _change
     return run_group_command("share", parser, options, lambda cluster: action(cluster, options))
 
 

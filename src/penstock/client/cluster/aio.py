@@ -75,8 +75,11 @@ class AsyncioNetwork:
         await asyncio.sleep(seconds)
 
     async def each(self, coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(coroutine) for coroutine in coroutines]
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None  # one is raised, as in the other colour
         return [task.result() for task in tasks]
 
     def now(self) -> float:

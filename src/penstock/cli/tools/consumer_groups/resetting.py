@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from penstock.cli.java_order import in_hash_order
@@ -10,11 +9,11 @@ from penstock.cli.options.command_line import print_usage_and_exit
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
 from penstock.cli.tools.failures import as_broker_says, as_future_says, failing
-from penstock.cli.tools.group_offsets.moments import moment_before, moment_of_datetime
 from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.plan_files import format_plan, read_plan
 from penstock.cli.tools.group_offsets.scenarios import (
     Offsets,
+    by_duration,
     check_altered,
     chosen_partitions,
     in_printed_order,
@@ -22,9 +21,9 @@ from penstock.cli.tools.group_offsets.scenarios import (
     print_offsets_to_reset,
     shifted,
     to_current,
+    to_datetime,
     to_earliest,
     to_latest,
-    to_moment,
     to_offset,
 )
 from penstock.client.admin.consumer_groups import describe_consumer_group
@@ -114,12 +113,8 @@ class Reset:
             "to-earliest": lambda: to_earliest(cluster, partitions),
             "to-latest": lambda: to_latest(cluster, partitions),
             "shift-by": lambda: shifted(cluster, partitions, self._committed(), value("shift-by")),
-            "to-datetime": lambda: to_moment(
-                cluster, partitions, moment_of_datetime(values("to-datetime")[0])
-            ),
-            "by-duration": lambda: to_moment(
-                cluster, partitions, moment_before(value("by-duration"), _now_ms())
-            ),
+            "to-datetime": lambda: to_datetime(cluster, partitions, values("to-datetime")[0]),
+            "by-duration": lambda: by_duration(cluster, partitions, value("by-duration")),
             "from-file": lambda: self._planned_offsets(values("from-file")[0]),
             "to-current": lambda: to_current(cluster, partitions, self._committed()),
         }
@@ -130,10 +125,6 @@ class Reset:
             print(f"\nError: No reset plan for group {self.group_id} found")
             return {}
         return in_range(self._cluster, plan[self.group_id])
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 _NO_SCENARIO = (

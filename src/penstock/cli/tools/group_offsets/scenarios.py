@@ -55,6 +55,18 @@ def to_offset(cluster: Cluster, partitions: list[TopicPartition], offset: int) -
     return in_range(cluster, dict.fromkeys(partitions, offset))
 
 
+def to_datetime(cluster: Cluster, partitions: list[TopicPartition], text: str) -> Offsets:
+    from penstock.cli.tools.group_offsets.moments import moment_of_datetime
+
+    return to_moment(cluster, partitions, moment_of_datetime(text))
+
+
+def by_duration(cluster: Cluster, partitions: list[TopicPartition], text: str) -> Offsets:
+    from penstock.cli.tools.group_offsets.moments import moment_before
+
+    return to_moment(cluster, partitions, moment_before(text, time.time_ns() // 1_000_000))
+
+
 def to_moment(cluster: Cluster, partitions: list[TopicPartition], moment_ms: int) -> Offsets:
     """The first record from then on; where there is none, the end."""
     with failing(as_future_says):

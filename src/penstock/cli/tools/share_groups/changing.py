@@ -9,16 +9,15 @@ from penstock.cli.options.command_line import print_error_and_exit
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.consumer_groups.deleting import print_deletions, sort_out
 from penstock.cli.tools.failures import as_broker_says, as_future_says, as_java_says, failing
-from penstock.cli.tools.group_offsets.moments import moment_of_datetime
 from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.scenarios import (
     Offsets,
     check_altered,
     chosen_partitions,
     print_offsets_to_reset,
+    to_datetime,
     to_earliest,
     to_latest,
-    to_moment,
 )
 from penstock.cli.tools.share_groups.listing import listed_groups
 from penstock.cli.tools.table import padded, widest
@@ -135,4 +134,4 @@ def _wanted_offsets(cluster: Cluster, options: OptionSet, partitions: list[Topic
         return to_earliest(cluster, partitions)
     if options.has("to-latest"):
         return to_latest(cluster, partitions)
-    return to_moment(cluster, partitions, moment_of_datetime(options.values("to-datetime")[0]))
+    return to_datetime(cluster, partitions, options.values("to-datetime")[0])

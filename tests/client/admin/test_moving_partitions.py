@@ -1,0 +1,77 @@
+"""Elections, reassignments and directories. What three brokers do is told in tests/tools/compare; here is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.client.admin.elections import ElectionType, elect_leaders
+from penstock.client.admin.reassignments import alter_partition_reassignments, list_partition_reassignments
+from penstock.client.admin.replica_log_dirs import (
+    ReplicaLogDir,
+    TopicPartitionReplica,
+    alter_replica_log_dirs,
+    describe_replica_log_dirs,
+)
+from penstock.client.admin.topic_changes import NewTopic, create_topics
+from penstock.client.cluster import Cluster
+from penstock.client.errors import KafkaError, UnsupportedVersionError
+from penstock.errors import ErrorCode
+from penstock.types import TopicPartition
+from tests.client.cluster.conftest import Asker
+from tests.support.apache_kafka import ApacheKafka, require_java
+
+
+def test_where_replicas_are(ask: Asker, servers: str, topic: str) -> None:
+    async def look(cluster: Cluster) -> None:
+        await create_topics(cluster, [NewTopic(topic)])
+        broker_id = (await cluster.describe()).nodes[0].id
+        there, nowhere = (TopicPartitionReplica(topic, each, broker_id) for each in (0, 9))
+        found = await describe_replica_log_dirs(cluster, [there, nowhere])
+        assert found[there].current
+        assert found[there].future is None
+        assert found[nowhere] == ReplicaLogDir()
+
+    ask(look, servers)
+
+
+def test_a_broker_without_elections_and_moves(ask: Asker, servers: str, topic: str) -> None:
+    async def try_all(cluster: Cluster) -> None:
+        for attempt in (
+            elect_leaders(cluster, ElectionType.PREFERRED),
+            elect_leaders(cluster, ElectionType.UNCLEAN, [TopicPartition(topic, 0)]),
+            alter_partition_reassignments(cluster, {TopicPartition(topic, 0): [0]}),
+            alter_replica_log_dirs(cluster, {TopicPartitionReplica(topic, 0, 0): "/elsewhere"}),
+        ):
+            with pytest.raises(UnsupportedVersionError, match="The node does not support "):
+                await attempt
+
+    ask(try_all, servers)
+
+
+@pytest.fixture(scope="module")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> ApacheKafka:
+    require_java()
+    with ApacheKafka(tmp_path_factory.mktemp("apache")) as server:
+        yield server
+
+
+def codes(errors: dict[TopicPartition, KafkaError | None]) -> dict[int, ErrorCode | None]:
+    return {partition.partition: error.code if error else None for partition, error in errors.items()}
+
+
+def test_one_broker_of_apache_kafka(ask: Asker, apache: ApacheKafka, topic: str) -> None:
+    there, nowhere = TopicPartition(topic, 0), TopicPartition(topic, 9)
+
+    async def move(cluster: Cluster) -> None:
+        await create_topics(cluster, [NewTopic(topic)])
+        elected = await elect_leaders(cluster, ElectionType.PREFERRED, [there, nowhere])
+        assert codes(elected) == {0: ErrorCode.ELECTION_NOT_NEEDED, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+        assert await elect_leaders(cluster, ElectionType.UNCLEAN) == {}
+        moved = await alter_partition_reassignments(cluster, {there: [1], nowhere: [1]})
+        assert codes(moved) == {0: None, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+        stopped = await alter_partition_reassignments(cluster, {there: None})
+        assert codes(stopped) == {0: ErrorCode.NO_REASSIGNMENT_IN_PROGRESS}
+        assert await list_partition_reassignments(cluster) == {}
+        assert await list_partition_reassignments(cluster, [there, nowhere]) == {}
+
+    ask(move, apache.bootstrap)
