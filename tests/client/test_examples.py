@@ -68,7 +68,11 @@ def test_examples_are_true(name: str) -> None:
         examples = [placed(example, address) for example in test.examples]
         copy = doctest.DocTest(examples, names, name, test.filename, test.lineno, test.docstring)
         report = io.StringIO()
-        failed = doctest.DocTestRunner(verbose=False).run(copy, out=report.write).failed
+        failed = (
+            doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+            .run(copy, out=report.write)
+            .failed
+        )
     assert not failed, report.getvalue()
 
 

@@ -61,6 +61,7 @@ class KafkaAdmin:
     def close(self) -> None:
         """Closes the connections; a later call opens them again.
 
+        >>> from penstock import KafkaAdmin
         >>> admin = KafkaAdmin(bootstrap_servers="localhost:9092")
         >>> admin.close()
         """
@@ -140,6 +141,7 @@ class AsyncKafkaAdmin:
     async def close(self) -> None:
         """Closes the connections; a later call opens them again.
 
+        >>> from penstock import AsyncKafkaAdmin
         >>> async def main():
         ...     admin = AsyncKafkaAdmin(bootstrap_servers="localhost:9092")
         ...     await admin.describe_cluster()
