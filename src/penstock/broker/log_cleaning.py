@@ -72,7 +72,7 @@ class LogCleaning:
         except CleaningCancelled:
             return
         except StorageError as error:
-            partition.directory.on_failure(error)
+            partition.on_failure(error)
         except ApiError as error:
             self._uncleanable.add(partition)
             log.error(
@@ -82,6 +82,8 @@ class LogCleaning:
             self._job = None
 
     async def _finish(self, partition: "Partition", job: CleaningJob, now_ms: int) -> None:
+        if partition.is_deleted:
+            return
         retired = apply_cleaning(partition.log, job)
         if retired is None:
             return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import Doomed
 from penstock.broker.log_cleaning import LogCleaning
-from penstock.errors import StorageError
+from penstock.errors import ApiError, StorageError
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -69,10 +69,13 @@ class Maintenance:
         """Syncs finished segments, and the active one of topics whose flush.ms has passed."""
         now_ms = self.broker.clock.monotonic_ms()
         for partition in self._online():
-            if partition.is_flush_due(now_ms):
-                await partition.flush(include_active=True)
-            elif partition.log.has_unflushed_segments:
-                await partition.flush(include_active=False)
+            is_due = partition.is_flush_due(now_ms)
+            if partition.is_deleted or not (is_due or partition.log.has_unflushed_segments):
+                continue
+            try:
+                await partition.flush(include_active=is_due)
+            except ApiError:
+                pass  # its directory is offline now, or it was deleted meanwhile; the others go on
 
     async def checkpoint_recovery_points(self) -> None:
         for directory in self.broker.directories.online:
@@ -92,6 +95,8 @@ class Maintenance:
     async def apply_retention(self) -> None:
         now_ms = self.broker.clock.now_ms()
         for partition in self._online():
+            if partition.is_deleted:
+                continue
             try:
                 partition.log.maybe_roll(now_ms)
                 retired = partition.log.delete_old_segments(now_ms, partition.high_watermark)

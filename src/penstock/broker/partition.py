@@ -37,6 +37,7 @@ class Partition:
         "broker_id",
         "directory",
         "flushed_at_ms",
+        "is_deleted",
         "leader",
         "log",
         "replica_set",
@@ -60,6 +61,7 @@ class Partition:
         self.broker_id = broker_id
         self.log = log
         self.directory = directory
+        self.is_deleted = False
         self.waiters: set[Waiter] = set()
         self.flushed_at_ms = 0
         self.replica_set = replica_set
@@ -100,6 +102,13 @@ class Partition:
             raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
         if replica_set.leader != self.broker_id:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def on_failure(self, error: StorageError) -> ApiError:
+        """A file can't be read or written: its directory goes offline, unless the file was deleted with its topic."""
+        if self.is_deleted:
+            return ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        self.directory.on_failure(error)
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
     # produce
 
@@ -176,8 +185,7 @@ class Partition:
                 batches, leader_epoch=self.replica_set.leader_epoch, now_ms=now_ms, origin=origin
             )
         except StorageError as error:
-            self.directory.on_failure(error)
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+            raise self.on_failure(error) from error
         if self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset) and self.waiters:
             self.directory.wake(self)
         return result
@@ -188,8 +196,7 @@ class Partition:
         try:
             return self.log.read(offset, max_bytes, max_offset=max_offset, at_least_one=at_least_one)
         except StorageError as error:
-            self.directory.on_failure(error)
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+            raise self.on_failure(error) from error
 
     def readable_end(self, replica_id: int, isolation_level: int) -> int:
         """The offset that a reader may read up to."""
@@ -215,8 +222,7 @@ class Partition:
             plan = self.log.plan_flush(include_active=include_active)
             await asyncio.to_thread(plan.run)
         except StorageError as error:
-            self.directory.on_failure(error)
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+            raise self.on_failure(error) from error
         self.log.mark_flushed(plan)
 
     # leader epochs

@@ -141,8 +141,7 @@ class ShareFetch:
         try:
             return scan(one.partition, offset, piece, last_offset, committed=one.config.share_reads_committed)
         except StorageError as error:
-            one.partition.directory.on_failure(error)
-            return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+            return one.partition.on_failure(error)
         except ApiError as error:
             return error
 
