@@ -89,7 +89,7 @@ def client_error(error: NativeError, what: str = "", troubles: "BrokerTroubles |
     return cls(f"{what}: {said}" if what else said, made.code)
 
 
-_PREFIX = re.compile(r"^(Unable to produce message: )?((Local|Broker): )?")
+_PREFIX = re.compile(r"^Unable to produce message: |\b(?:Local|Broker): ")
 
 
 def is_purge(error: NativeError) -> bool:

@@ -141,6 +141,7 @@ class AsyncKafkaAdmin:
     async def close(self) -> None:
         """Closes the connections; a later call opens them again.
 
+        >>> import asyncio
         >>> from penstock import AsyncKafkaAdmin
         >>> async def main():
         ...     admin = AsyncKafkaAdmin(bootstrap_servers="localhost:9092")
