@@ -16,6 +16,7 @@ TIERS = [
     {"log"},
     {"zookeeper", "broker"},
     {"client"},
+    {"web"},
     {"registry", "rest", "monitor", "pipeline"},
     {"ui", "stack", "testing"},
     {"cli"},

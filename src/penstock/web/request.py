@@ -1,0 +1,116 @@
+"""One request: its place, its parameters, its body within a limit."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.types import Receive, Scope
+
+from penstock.web.errors import BodyTooLarge, HttpError
+
+
+class ClientGone(Exception):
+    """The client hung up; nobody is left to answer."""
+
+
+class Request:
+    """`path` holds the parts of the route in braces, decoded: `%2F` is a slash in a name, not a step."""
+
+    __slots__ = ("_headers", "_query", "max_body_bytes", "path", "receive", "scope")
+
+    def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str], max_body_bytes: int) -> None:
+        self.scope = scope
+        self.receive = receive
+        self.path = path
+        self.max_body_bytes = max_body_bytes
+        self._headers: dict[bytes, bytes] | None = None
+        self._query: dict[str, list[str]] | None = None
+
+    @property
+    def method(self) -> str:
+        return str(self.scope["method"])
+
+    def header(self, name: bytes) -> str:
+        """Empty if there is none; `name` in lower case."""
+        if self._headers is None:
+            self._headers = dict(self.scope["headers"])
+        return self._headers.get(name, b"").decode("latin-1")
+
+    @property
+    def query(self) -> Mapping[str, list[str]]:
+        if self._query is None:
+            text = self.scope["query_string"].decode("latin-1")
+            self._query = parse_qs(text, keep_blank_values=True) if text else {}
+        return self._query
+
+    def text(self, name: str, default: str = "") -> str:
+        values = self.query.get(name)
+        return values[0] if values else default
+
+    def texts(self, name: str) -> list[str]:
+        return self.query.get(name, [])
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """As Java reads a boolean: `true` in any case, and nothing else."""
+        values = self.query.get(name)
+        return values[0].lower() == "true" if values else default
+
+    def number(self, name: str, default: int) -> int:
+        values = self.query.get(name)
+        if not values:
+            return default
+        try:
+            return int(values[0])
+        except ValueError:
+            raise HttpError(400, 400, f"{name}: got {values[0]!r}, takes an integer") from None
+
+    async def body(self) -> bytes:
+        """The whole body; raises before more than the limit is held."""
+        declared = self.header(b"content-length")
+        if declared.isdecimal() and int(declared) > self.max_body_bytes:
+            raise BodyTooLarge(self.max_body_bytes)
+        parts: list[bytes] = []
+        size, more = 0, True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            part = message.get("body", b"")
+            size += len(part)
+            if size > self.max_body_bytes:
+                raise BodyTooLarge(self.max_body_bytes)
+            parts.append(part)
+            more = message.get("more_body", False)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def json(self) -> Any:
+        """The body as JSON; an error says where it is none."""
+        return parse_json(await self.body())
+
+    async def json_object(self) -> dict[str, Any]:
+        value = await self.json()
+        if not isinstance(value, dict):
+            raise HttpError(422, 422, f"Request body: got {_kind(value)}, takes a JSON object")
+        return value
+
+
+def parse_json(body: bytes) -> Any:
+    if not body.strip():
+        raise HttpError(422, 422, "Request body: must not be empty")
+    try:
+        return json.loads(body)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise HttpError(400, 400, f"Request body is not JSON: {error.msg} at {place}") from None
+    except UnicodeDecodeError as error:
+        raise HttpError(400, 400, f"Request body is not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise HttpError(400, 400, "Request body is nested too deeply") from None
+
+
+_KINDS = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "null")

@@ -1,0 +1,71 @@
+"""Serves an application with uvicorn in the running event loop, from entering `serving` until leaving it."""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from penstock.web.listeners import Listener, bind
+
+KEEP_ALIVE_SECONDS = 75
+GRACEFUL_STOP_SECONDS = 10
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The process that runs the service minds the signals, not the server in it."""
+        yield
+
+
+@asynccontextmanager
+async def serving(
+    app: ASGIApp, listeners: Sequence[Listener], *, key: str = "listeners", max_connections: int | None = None
+) -> AsyncIterator[list[Listener]]:
+    """Yields where it really listens. On leaving, requests under way are answered, but not waited for for ever."""
+    with contextlib.ExitStack() as closing:
+        sockets = [closing.enter_context(bind(key, listener)) for listener in listeners]
+        server = _Server(_config(app, max_connections))
+        running = asyncio.create_task(server.serve(sockets))
+        await server.is_up.wait()
+        try:
+            yield [_bound(each) for each in sockets]
+        finally:
+            server.should_exit = True
+            await running
+
+
+def _config(app: ASGIApp, max_connections: int | None) -> uvicorn.Config:
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACEFUL_STOP_SECONDS,
+        limit_concurrency=max_connections,
+    )
+
+
+def _bound(listening: socket.socket) -> Listener:
+    host, port, *_ = listening.getsockname()
+    return Listener(host, port)
