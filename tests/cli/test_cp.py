@@ -1,6 +1,7 @@
 """`penstock cp`: what was in a topic is in its copy, byte for byte."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,6 +18,8 @@ from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 Produce = Callable[..., None]
 Contents = dict[int, list[tuple[object, ...]]]
 
+RECENTLY_MS = int(time.time()) * 1000 - 60_000
+"""Not so long ago that the records would be deleted for their age."""
 AWKWARD = [
     (None, None),
     (b"", b""),
@@ -69,7 +72,7 @@ def filled(penstock_topic: str, produce: Produce) -> str:
             record,
             partition=number % 2,
             headers=headers,
-            timestamp=1_600_000_000_000 + number,
+            timestamp=RECENTLY_MS + number,
         )
     return penstock_topic
 

@@ -1,6 +1,7 @@
 """`penstock tail`: the last records, then those that come."""
 
 import json
+import time
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 
 Produce = Callable[..., None]
+RECENTLY_MS = int(time.time()) * 1000 - 60_000 + 123
+"""Not so long ago that the records would be deleted for their age."""
 
 
 def test_the_last_records_in_order(cli: Cli, penstock_topic: str, produce: Produce) -> None:
@@ -22,7 +25,7 @@ def test_the_last_records_in_order(cli: Cli, penstock_topic: str, produce: Produ
 @pytest.mark.penstock_topic(partitions=3)
 def test_of_all_partitions_together(cli: Cli, penstock_topic: str, produce: Produce) -> None:
     for number in range(12):
-        produce(penstock_topic, b"%d" % number, partition=number % 3, timestamp=1_000_000_000_000 + number)
+        produce(penstock_topic, b"%d" % number, partition=number % 3, timestamp=RECENTLY_MS + number)
     shown = cli.output("tail", penstock_topic, "--no-follow", "-n", "4", "--format", "{value}")
     assert shown.split() == ["8", "9", "10", "11"]
     one = cli.output(
@@ -32,9 +35,7 @@ def test_of_all_partitions_together(cli: Cli, penstock_topic: str, produce: Prod
 
 
 def test_keys_headers_and_times(cli: Cli, penstock_topic: str, produce: Produce) -> None:
-    produce(
-        penstock_topic, (b"key", b"value"), headers=[("a", b"1"), ("a", None)], timestamp=1_700_000_000_123
-    )
+    produce(penstock_topic, (b"key", b"value"), headers=[("a", b"1"), ("a", None)], timestamp=RECENTLY_MS)
     produce(penstock_topic, (None, None), (b"\xff", b"\x00\xfe"))
     first, second, third = cli.output("tail", penstock_topic, "--no-follow").splitlines()
     assert first.endswith(".123  0:0  key  value  [a=1,a=null]")
@@ -45,13 +46,13 @@ def test_keys_headers_and_times(cli: Cli, penstock_topic: str, produce: Produce)
 
 
 def test_json(cli: Cli, penstock_topic: str, produce: Produce) -> None:
-    produce(penstock_topic, ("käse".encode(), b"\xff"), headers=[("a", b"1")], timestamp=1_700_000_000_123)
+    produce(penstock_topic, ("käse".encode(), b"\xff"), headers=[("a", b"1")], timestamp=RECENTLY_MS)
     (line,) = cli.output("tail", penstock_topic, "--no-follow", "--output", "json").splitlines()
     assert json.loads(line) == {
         "topic": penstock_topic,
         "partition": 0,
         "offset": 0,
-        "timestamp": 1_700_000_000_123,
+        "timestamp": RECENTLY_MS,
         "key": "käse",
         "value_base64": "/w==",
         "headers": [{"name": "a", "value": "1"}],
