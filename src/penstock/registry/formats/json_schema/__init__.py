@@ -1,0 +1,67 @@
+"""JSON Schema, drafts 4 to 2020-12, as Confluent's registry understands it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from penstock.registry.formats.json_schema.builder import build
+from penstock.registry.formats.json_schema.checks import check, fault
+from penstock.registry.formats.json_schema.comparison import compare
+from penstock.registry.formats.json_schema.drafts import draft_of
+from penstock.registry.formats.json_schema.findings import Findings
+from penstock.registry.formats.json_schema.kinds import message
+from penstock.registry.formats.json_schema.model import Node
+from penstock.registry.formats.json_schema.references import References
+from penstock.registry.formats.json_schema.text import json_text, parse_json, shown, with_sorted_keys
+from penstock.registry.formats.schema_format import Incompatibility
+
+SCHEMA_TYPE = "JSON"
+
+
+class JsonSchema:
+    schema_type = SCHEMA_TYPE
+
+    def __init__(self, document: Any, references: Mapping[str, str]) -> None:
+        self.document = document
+        self._references = references
+
+    @cached_property
+    def root(self) -> Node:
+        """Built when it is first needed: a schema that is only stored and given back needs none."""
+        return build(References(self.document, self._references))
+
+    @cached_property
+    def _canonical(self) -> str:
+        return json_text(self.document)
+
+    def canonical(self) -> str:
+        return self._canonical
+
+    def normalized(self) -> JsonSchema:
+        return JsonSchema(with_sorted_keys(self.document), self._references)
+
+    def formatted(self, how: str) -> str:
+        """There is but one form."""
+        return self.canonical()
+
+    def compared_with(self, writer: JsonSchema) -> Findings:
+        """All differences, also those that break nobody."""
+        return compare(writer.root, self.root)
+
+    def incompatibilities_with(self, writer: JsonSchema) -> list[Incompatibility]:
+        differences = self.compared_with(writer).incompatible_differences()
+        return [Incompatibility(kind, message(kind, path), path) for kind, path in differences]
+
+
+def parse(text: str, references: Mapping[str, str], *, is_new: bool = True) -> JsonSchema:
+    """One that was registered long ago, perhaps by another registry, need not please the meta-schema of its draft."""
+    document = parse_json(text)
+    if not isinstance(document, (dict, bool)):
+        raise fault("#", f"a schema is an object or a boolean, not {shown(document)}")
+    schema = JsonSchema(document, references)
+    if is_new:
+        check(document, draft_of(document))
+        assert schema.root is not None
+    return schema
