@@ -9,17 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from tests.clients.drivers.model import Client
 from tests.clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port, wait_for
+from tests.support.wire_client import WireClient
 from tests.tools.compare.both_tools import BothTools, run_our_tool
 from tests.tools.members import PROTOCOLS, Member, commit_alone, committed, member, wait_until_stable
 
 TOOL = "kafka-consumer-groups"
 WORK, OTHER = "group-work", "another-topic-with-a-name-of-some-length"
 COMMITTED = {(WORK, 0): 4, (WORK, 1): 0}
+JOINS_AT_ONCE = 3  # of JoinGroup, the last version that takes a member without an id
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,8 @@ def shares_out(first: Member, second: Member) -> bool:
 
 @pytest.fixture(scope="module")
 def groups(kafka: KafkaServer, topics: None) -> Iterator[None]:
-    """`live-<protocol>` with two members, of which the second is static; `idle-<protocol>` without members."""
+    """`live-<protocol>` with two members, of which the second is static; `idle-<protocol>` without members; and
+    `live-mixed` with a member of either protocol."""
     with ExitStack() as stack:
         for protocol in PROTOCOLS:
             settings = {"group_protocol": protocol, "client_id": f"client-of-{protocol}"}
@@ -49,6 +53,13 @@ def groups(kafka: KafkaServer, topics: None) -> Iterator[None]:
             wait_until_stable(kafka.bootstrap, group)
             with member(kafka.bootstrap, f"idle-{protocol}", [WORK], partitions=3, **settings) as idle:
                 idle.commit(COMMITTED)
+        newer = stack.enter_context(
+            member(kafka.bootstrap, "live-mixed", [WORK], partitions=3, group_protocol="consumer")
+        )
+        older = Member(kafka.bootstrap, "live-mixed", [WORK], group_protocol="classic")
+        stack.callback(older.close)
+        wait_for(partial(shares_out, newer, older), what="both to have partitions")
+        wait_until_stable(kafka.bootstrap, "live-mixed")
         commit_alone(kafka.bootstrap, "offsets-only", {(OTHER, 0): 7, (WORK, 2): 1})
         yield
 
@@ -71,7 +82,7 @@ def test_list(both: BothTools, groups: None, filters: tuple[str, ...]) -> None:
     both(TOOL, "--bootstrap-server", both.bootstrap, "--list", *filters)
 
 
-GROUPS = ("live-classic", "live-consumer", "idle-classic", "idle-consumer", "offsets-only")
+GROUPS = ("live-classic", "live-consumer", "live-mixed", "idle-classic", "idle-consumer", "offsets-only")
 
 
 @pytest.mark.parametrize("verbose", [(), ("--verbose",)], ids=" ".join)
@@ -82,6 +93,8 @@ def test_describe(both: BothTools, groups: None, what: tuple[str, ...], verbose:
             TOOL, "--bootstrap-server", both.bootstrap, "--describe", "--group", group, *what, *verbose
         )
         assert ("has no active members" in said.stderr) == (not group.startswith("live"))
+        if (what, verbose) == (("--members",), ("--verbose",)):
+            assert ("UPGRADED" in said.stdout) == (group == "live-mixed")
 
 
 @pytest.mark.parametrize("what", ["--offsets", "--members", "--state"])
@@ -96,6 +109,18 @@ def test_describe_a_group_that_is_not_there(both: BothTools, groups: None, what:
     asked = ("--describe", "--group", "idle-classic", "--group", "no-such-group", what)
     said = both(TOOL, "--bootstrap-server", both.bootstrap, *asked)
     assert said.stdout.endswith("GroupIdNotFoundException: Group no-such-group not found.\n")
+
+
+def test_a_group_of_something_else(both: BothTools, topics: None) -> None:
+    protocols = [JoinGroupRequestProtocol("default", b"\0")]
+    request = JoinGroupRequest("workers", 30_000, 30_000, protocol_type="connect", protocols=protocols)
+    with WireClient(both.bootstrap) as worker:
+        wait_for(lambda: not worker.send(request, JOINS_AT_ONCE).error_code, what="the coordinator")
+        asked = ("--bootstrap-server", both.bootstrap, "--group", "workers")
+        said = both(TOOL, *asked, "--describe")
+        assert said.stdout.endswith("GroupId workers is not a consumer group (connect).\n")
+        both(TOOL, *asked, "--reset-offsets", "--topic", WORK, "--to-latest", "--dry-run")
+        both(TOOL, "--bootstrap-server", both.bootstrap, "--list")
 
 
 def test_delete(both: BothTools, kafka: KafkaServer, groups: None) -> None:
