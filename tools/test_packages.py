@@ -1,4 +1,4 @@
-"""Installs what the tests need beyond Python: a Java, Maven, Go and Node, from the distribution's packages.
+"""Installs what the tests need beyond Python, such as Java, Go, Node and shells, from the distribution's packages.
 
 Only what is missing is installed, and only by root where apt-get is there. Elsewhere this says which tests
 will be skipped; under CI, where none may be, a tool that is missing at the end is a failure.
@@ -34,6 +34,14 @@ TOOLS = (
     Tool(("go", "version"), (1, 22), ("golang-go",), "franz-go"),
     Tool(("node", "--version"), (18,), ("nodejs",), "kafkajs"),
     Tool(("npm", "--version"), (8,), ("npm",), "kafkajs"),
+    Tool(("bash", "--version"), (4,), ("bash",), "completion"),
+    Tool(("zsh", "--version"), (5,), ("zsh",), "completion"),
+    Tool(("fish", "--version"), (3,), ("fish",), "completion"),
+    Tool(("ip", "-V"), (), ("iproute2",), "commands with fixed ports, in a network namespace"),
+    Tool(
+        ("unshare", "--version"), (2,), ("util-linux",), "commands with fixed ports, in a network namespace"
+    ),
+    Tool(("openssl", "version"), (1, 1), ("openssl",), "TLS"),
 )
 
 TERMINAL_COLOURS = re.compile(r"\x1b\[[\d;]*m")

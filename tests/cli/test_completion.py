@@ -11,6 +11,7 @@ import pytest
 from penstock.cli.commands import COMMANDS, TOOLS
 from penstock.cli.completion.candidates import candidates
 from tests.cli.running import Cli, Terminal
+from tests.support.toolchains import unavailable
 
 HAVE_TABLES = sorted(name for name, command in COMMANDS.items() if command.has_flags and name != "version")
 
@@ -95,7 +96,7 @@ SHELLS = {
 def test_a_real_shell(shell: str, cli: Cli, penstock_topic: str, tmp_path: Path) -> None:
     program = shutil.which(shell)
     if program is None:
-        pytest.skip(f"{shell} is not installed")
+        unavailable(f"{shell} is not installed")
     arguments, setup = SHELLS[shell]
     environment = cli.environment(PATH=penstock_on_path(tmp_path), HOME=str(tmp_path), COLUMNS="200")
     with Terminal([program, *arguments], environment, tmp_path) as terminal:
