@@ -373,8 +373,10 @@ class KafkaConsumer:
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """What the group has committed; None where it has nothing.
 
-        >>> from penstock import KafkaConsumer, TopicPartition
+        >>> from penstock import KafkaConsumer, KafkaProducer, TopicPartition
         >>> letters = TopicPartition("letters", 0)
+        >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+        ...     _ = producer.send("letters", b"a").result(30)
         >>> with KafkaConsumer(bootstrap_servers="localhost:9092", group_id="readers") as consumer:
         ...     consumer.commit({letters: 3})[letters].offset
         ...     consumer.committed([letters])[letters].offset

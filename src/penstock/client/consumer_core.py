@@ -92,6 +92,7 @@ class ConsumerCore:
         self._commits_early = bool(config["enable.auto.offset.store"])
         self._next_commit = 0.0
         self._watermarks: dict[TopicPartition, int] = {}
+        self._stop: Callable[[], bool] | None = None
         self._is_behind = False
         self._is_woken = False
         self.is_closed = False
@@ -113,8 +114,12 @@ class ConsumerCore:
 
     # records
 
-    def poll(self, timeout: float | None, max_records: int | None = None) -> list[ConsumerRecord]:
+    def poll(
+        self, timeout: float | None, max_records: int | None = None, stop: Callable[[], bool] | None = None
+    ) -> list[ConsumerRecord]:
+        """Until there are records, the time is up, or `stop` says so."""
         with self._use:
+            self._stop = stop
             deadline = None if timeout is None else time.monotonic() + timeout
             most = max_records or self.config.max_poll_records
             while True:
@@ -152,6 +157,7 @@ class ConsumerCore:
         while not self.is_closed:
             if not pending:
                 with self._use:
+                    self._stop = None
                     messages = self._fetch(
                         self.config.max_poll_records, None if timeout is None else time.monotonic() + timeout
                     )
@@ -169,9 +175,26 @@ class ConsumerCore:
                 if record is not None:
                     yield record
 
+    def fill(self, timeout: float | None, stop: Callable[[], bool]) -> bool:
+        """Gets records to hand out one by one with `next_at_hand`; False if there are none."""
+        with self._use:
+            self._stop = stop
+            if not self._progress.pending:
+                deadline = None if timeout is None else time.monotonic() + timeout
+                self._progress.hand_out_one_by_one(self._fetch(self.config.max_poll_records, deadline))
+            return bool(self._progress.pending)
+
+    def next_at_hand(self) -> ConsumerRecord | None:
+        pending = self._progress.pending
+        while pending:
+            record = self._decoder.record(pending.popleft())
+            if record is not None:
+                return record
+        return None
+
     def _fetch(self, most: int, deadline: float | None) -> list[Message]:
         """What was handed out before counts as processed from here on."""
-        self._require_open("poll")
+        self.require_open("poll")
         progress = self._progress
         progress.settle()
         while True:
@@ -184,7 +207,7 @@ class ConsumerCore:
                 self._stall.ended()
             if self._is_woken or self._errors.are_kept:
                 self._raise_what_happened(messages)
-            if messages or self._is_time_up(deadline):
+            if messages or self._is_time_up(deadline) or (self._stop is not None and self._stop()):
                 return messages
             self._stall.goes_on()
 
@@ -243,7 +266,7 @@ class ConsumerCore:
             self._commits.soon(self._native, self._to_commit(offsets), kept)
 
     def _to_commit(self, offsets: OffsetsToCommit | None) -> list[NativeTopicPartition]:
-        self._require_open("commit")
+        self.require_open("commit")
         if self.config.group_id is None:
             raise error_for(ErrorCode.INVALID_GROUP_ID, "commit: group.id is missing")
         return list(self._progress.handed_out().values()) if offsets is None else to_native(offsets)
@@ -299,7 +322,7 @@ class ConsumerCore:
 
     def unsubscribe(self) -> None:
         with self._use:
-            self._require_open("unsubscribe")
+            self.require_open("unsubscribe")
             self._progress.settle_at_the_end(all_processed=True)
             self._partitions.unsubscribe()
             self._errors.raise_kept()
@@ -316,10 +339,10 @@ class ConsumerCore:
 
     def _call(self, what: str, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
         with self._use:
-            self._require_open(what)
+            self.require_open(what)
             return function(*arguments, **keywords)
 
-    def _require_open(self, what: str) -> None:
+    def require_open(self, what: str) -> None:
         if self.is_closed:
             raise KafkaError(f"{what}: the consumer is closed")
 

@@ -14,8 +14,10 @@ class RebalanceListener(Protocol):
 
     All are called from within `poll`, by the thread that polls.
 
-    >>> from penstock import KafkaConsumer
+    >>> from penstock import KafkaConsumer, KafkaProducer
     >>> from penstock.client import RebalanceListener
+    >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+    ...     _ = producer.send("orders", b"2 cups").result(30)
     >>> class Announcer(RebalanceListener):
     ...     def on_assigned(self, partitions):
     ...         print("assigned", *partitions)
