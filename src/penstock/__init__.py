@@ -8,6 +8,8 @@ from importlib import import_module
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
     from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
+    from penstock.client.async_consumer import AsyncKafkaConsumer
+    from penstock.client.async_producer import AsyncKafkaProducer
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
     from penstock.client.consumer import KafkaConsumer
     from penstock.client.errors import (
@@ -40,6 +42,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AdminConfig",
     "AsyncKafkaAdmin",
+    "AsyncKafkaConsumer",
+    "AsyncKafkaProducer",
     "AuthenticationError",
     "AuthorizationError",
     "BrokerUnreachableError",
@@ -73,6 +77,8 @@ _NAMES = {
         "AsyncKafkaAdmin",
         "KafkaAdmin",
     ),
+    "penstock.client.async_consumer": ("AsyncKafkaConsumer",),
+    "penstock.client.async_producer": ("AsyncKafkaProducer",),
     "penstock.client.config": (
         "AdminConfig",
         "ConsumerConfig",

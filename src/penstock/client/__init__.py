@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
     from penstock.client.admin.list_offsets import OffsetSpec
     from penstock.client.admin.topic_changes import NewTopic
+    from penstock.client.async_consumer import AsyncKafkaConsumer
+    from penstock.client.async_producer import AsyncKafkaProducer, AsyncTransaction
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
     from penstock.client.consumer import KafkaConsumer
     from penstock.client.consumer_decode import RecordDeserializationError
@@ -77,6 +79,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AdminConfig",
     "AsyncKafkaAdmin",
+    "AsyncKafkaConsumer",
+    "AsyncKafkaProducer",
+    "AsyncTransaction",
     "AuthenticationError",
     "AuthorizationError",
     "BrokerUnreachableError",
@@ -147,6 +152,11 @@ _NAMES = {
     ),
     "penstock.client.admin.list_offsets": ("OffsetSpec",),
     "penstock.client.admin.topic_changes": ("NewTopic",),
+    "penstock.client.async_consumer": ("AsyncKafkaConsumer",),
+    "penstock.client.async_producer": (
+        "AsyncKafkaProducer",
+        "AsyncTransaction",
+    ),
     "penstock.client.config": (
         "AdminConfig",
         "ConsumerConfig",
