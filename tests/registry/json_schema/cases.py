@@ -27,6 +27,16 @@ BEFORE_2019 = ALL_DRAFTS[:3]
 BEFORE_2020 = ALL_DRAFTS[:4]
 MODERN = ALL_DRAFTS[3:]
 
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+
+
+def obj(*required: str, _more: dict[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    """An object of these properties, of which some are required."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, **(_more or {})}
+    return {**schema, "required": list(required)} if required else schema
+
 
 @dataclass(frozen=True)
 class Case:
@@ -65,7 +75,7 @@ def check(case: Case, draft: str, way: str) -> None:
         f"{'' if difference.kind in COMPATIBLE else '!'}{difference.kind} {difference.path}"
         for difference in reader.compared_with(writer).differences()
     ]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found) == sorted(expected), f"found {found}"
     told = reader.incompatibilities_with(writer)
     assert sorted(f"!{one.kind} {one.path}" for one in told) == sorted(
         one for one in expected if one[0] == "!"

@@ -10,16 +10,15 @@ from tests.registry.json_schema.cases import (
     ALL_DRAFTS,
     BEFORE_2019,
     DRAFT_4,
+    INTEGER,
     MODERN,
+    NUMBER,
     SINCE_6,
+    STRING,
     Case,
     check,
     each_way,
 )
-
-STRING = {"type": "string"}
-NUMBER = {"type": "number"}
-INTEGER = {"type": "integer"}
 
 STRINGS = [
     Case("nothing changed", {**STRING, "maxLength": 5}, {**STRING, "maxLength": 5}, [], []),
