@@ -22,7 +22,7 @@ from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from tests.client.cluster.conftest import Asker
-from tests.tools.members import PROTOCOLS, Member, member
+from tests.tools.members import PROTOCOLS, member
 
 
 async def group_ids(cluster: Cluster, **filters: object) -> set[str]:
@@ -92,8 +92,7 @@ def test_a_group_with_a_member(ask: Asker, servers: str, topic: str, protocol: s
         assert {error.code for error in refused.values() if error} == {ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC}
 
     ask(create, servers)
-    with member(servers, topic, [topic], partitions=2, **settings) as joined:
-        assert isinstance(joined, Member)
+    with member(servers, topic, [topic], partitions=2, **settings):
         ask(describe, servers)
 
 

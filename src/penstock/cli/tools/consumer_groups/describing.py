@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
@@ -121,47 +122,52 @@ def _print_offsets(group: ConsumerGroupDescription, rows: list[Row], verbose: bo
 
 # --- members
 
-MemberColumn = tuple[str, Callable[[ConsumerGroupMember], object], int]
+
+class Column(NamedTuple):
+    name: str
+    value: Callable[[ConsumerGroupMember], str]
+    width: int
+    grows: bool = True
+    """Whether it is as wide as what is in it needs; else longer values push the rest aside."""
 
 
 def _print_members(group: ConsumerGroupDescription, verbose: bool) -> None:
     has_rows = _tells_state(group, len(group.members))
-    with_instance_id = has_rows and any(member.instance_id for member in group.members)
-    columns: list[MemberColumn] = [
-        ("GROUP", lambda member: group.group_id, 15),
-        ("CONSUMER-ID", lambda member: member.member_id, 15),
-        *([("GROUP-INSTANCE-ID", _instance_id, 17)] if with_instance_id else []),
-        ("HOST", lambda member: member.host, 15),
-        ("CLIENT-ID", lambda member: member.client_id, 15),
-    ]
-    fixed = len(columns)
-    columns.append(("#PARTITIONS", lambda member: len(member.assignment), 15))
-    if verbose:
-        columns += _assignment_columns(group)
-    rows = [[str(value(member)) for _, value, _ in columns] for member in group.members]
-    grown = {*range(fixed), *(index for index, column in enumerate(columns) if "-ASSIGNMENT" in column[0])}
+    columns = [*_member_columns(group), *(_assignment_columns(group) if verbose else [])]
+    rows = [[column.value(member) for column in columns] for member in group.members]
     widths = [
-        widest([row[index] for row in rows], least) if index in grown and has_rows else least
-        for index, (_, _, least) in enumerate(columns)
+        widest([row[index] for row in rows], column.width) if column.grows and has_rows else column.width
+        for index, column in enumerate(columns)
     ]
     print()
-    for row in ([name for name, _, _ in columns], *rows):
+    for row in ([column.name for column in columns], *rows):
         print(padded(row, widths) + ("" if verbose else " "))
 
 
-def _instance_id(member: ConsumerGroupMember) -> str:
-    return member.instance_id or ""
+def _member_columns(group: ConsumerGroupDescription) -> list[Column]:
+    has_instance_ids = any(member.instance_id for member in group.members)
+    instance_id = Column("GROUP-INSTANCE-ID", lambda member: member.instance_id or "", 17)
+    return [
+        Column("GROUP", lambda member: group.group_id, 15),
+        Column("CONSUMER-ID", lambda member: member.member_id, 15),
+        *([instance_id] if has_instance_ids else []),
+        Column("HOST", lambda member: member.host, 15),
+        Column("CLIENT-ID", lambda member: member.client_id, 15),
+        Column("#PARTITIONS", lambda member: str(len(member.assignment)), 15, grows=False),
+    ]
 
 
-def _assignment_columns(group: ConsumerGroupDescription) -> list[MemberColumn]:
-    columns: list[MemberColumn] = [
-        ("CURRENT-EPOCH", lambda member: or_missing(member.epoch), 15),
-        ("CURRENT-ASSIGNMENT", lambda member: assignment_text(member.assignment), 20),
-        ("TARGET-EPOCH", lambda member: or_missing(group.target_assignment_epoch), 15),
-        ("TARGET-ASSIGNMENT", lambda member: assignment_text(member.target_assignment), 20),
+def _assignment_columns(group: ConsumerGroupDescription) -> list[Column]:
+    target_epoch = or_missing(group.target_assignment_epoch)
+    columns = [
+        Column("CURRENT-EPOCH", lambda member: or_missing(member.epoch), 15, grows=False),
+        Column("CURRENT-ASSIGNMENT", lambda member: assignment_text(member.assignment), 20),
+        Column("TARGET-EPOCH", lambda member: target_epoch, 15, grows=False),
+        Column("TARGET-ASSIGNMENT", lambda member: assignment_text(member.target_assignment), 20),
     ]
     if {member.is_upgraded for member in group.members} >= {True, False}:
-        columns.append(("UPGRADED", lambda member: or_missing(member.is_upgraded).lower(), 0))
+        upgraded = Column("UPGRADED", lambda member: or_missing(member.is_upgraded).lower(), 0, grows=False)
+        columns.append(upgraded)
     return columns
 
 
