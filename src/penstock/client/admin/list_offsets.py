@@ -24,7 +24,12 @@ UNKNOWN_OFFSET = -1
 
 
 class OffsetSpec(IntEnum):
-    """What stands for a time in the request; any other number is a time in milliseconds since 1970."""
+    """What stands for a time in the request; any other number is a time in milliseconds since 1970.
+
+    >>> from penstock.client import OffsetSpec
+    >>> int(OffsetSpec.EARLIEST)
+    -2
+    """
 
     LATEST = -1
     EARLIEST = -2

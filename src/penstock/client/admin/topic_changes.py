@@ -41,6 +41,13 @@ Errors = dict[str, KafkaError | None]
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
+    """A topic to create.
+
+    >>> from penstock.client import NewTopic
+    >>> NewTopic("prices", num_partitions=3, configs={"cleanup.policy": "compact"}).name
+    'prices'
+    """
+
     name: str
     num_partitions: int | None = None
     """None leaves it to the broker's `num.partitions`."""

@@ -32,8 +32,12 @@ async def describe_consumer_groups(
 ) -> dict[str, ConsumerGroupDescription]:
     """State, members and assignments of each group of consumers.
 
-    >>> with KafkaConsumer("orders", bootstrap_servers="localhost:9092", group_id="billing") as consumer:
-    ...     records = consumer.poll(timeout=1.0)
+    >>> from penstock import KafkaConsumer
+    >>> created = admin.create_topic("orders")
+    >>> with KafkaConsumer(bootstrap_servers="localhost:9092", group_id="billing") as consumer:
+    ...     consumer.subscribe("orders")
+    ...     while not consumer.assignment():
+    ...         records = consumer.poll(timeout=1.0)
     ...     admin.describe_consumer_groups(["billing"])["billing"].state
     <GroupState.STABLE: 'Stable'>
     """
