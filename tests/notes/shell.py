@@ -135,12 +135,13 @@ class Machine:
         self._namespace = namespace
         self.project = project
         self.two_below = project / "bin" / "windows"
-        self._path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+        path = (str(scripts), str(Path(sys.executable).parent), os.environ["PATH"])
+        self._environment = {**os.environ, "PATH": os.pathsep.join(path), "HOME": str(project)}
 
     def run(self, command: str) -> Running:
         """Runs a line as a shell would, two folders below the project."""
         words = self._namespace.command(self.two_below, *shlex.split(command))
-        return Running(words, self.two_below, {**os.environ, "PATH": self._path})
+        return Running(words, self.two_below, self._environment)
 
     def run_to_end(self, command: str, typed: str | None = None) -> tuple[int, list[str], list[str]]:
         with self.run(command) as running:

@@ -1,0 +1,57 @@
+"""The project that the README describes, made from the README alone, works as it is written there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.notes.shell import ROOT, Machine, machine
+
+README = (ROOT / "README.md").read_text()
+FILES = dict(re.findall(r"`(\w+\.py)`[^\n]*\n(?:[^\n]+\n)*\n```python\n(.*?)```", README, flags=re.DOTALL))
+SESSIONS = re.findall(r"```\n(\$ .*?)```", README, flags=re.DOTALL)
+
+
+def session_of(command: str) -> list[str]:
+    """What the README says that a command prints."""
+    for session in SESSIONS:
+        for part in session.split("\n$ "):
+            words, _, said = part.removeprefix("$ ").partition("\n")
+            if words == command:
+                return [line for line in said.splitlines() if line != "^C"]
+    raise AssertionError(f"the README does not run {command}")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Machine]:
+    with machine(tmp_path) as made:
+        yield made
+
+
+def test_the_files_are_there() -> None:
+    assert list(FILES) == ["producer.py", "consumer.py", "test_orders.py"]
+
+
+def test_a_newcomers_project(shell: Machine) -> None:
+    for name, text in FILES.items():
+        (shell.two_below / name).write_text(text)
+    code, lines, errors = shell.run_to_end("penstock up --detach")
+    assert code == 0, (lines, errors)
+    assert "Penstock is ready" in lines
+    try:
+        assert shell.run_to_end("python producer.py") == (0, session_of("python producer.py"), [])
+        with shell.run("python consumer.py") as consumer:
+            assert consumer.wait_for_lines(3, but="!") == session_of("python consumer.py")
+            consumer.interrupt()
+        described = shell.run_to_end(
+            "kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group kitchen"
+        )
+        assert re.search(r"kitchen +orders +0 +3 +3 +0 ", "\n".join(described[1])), described
+        code, lines, _ = shell.run_to_end("pytest -q test_orders.py -p no:cacheprovider")
+        assert code == 0, lines
+        assert "1 passed" in lines[-1]
+    finally:
+        assert shell.run_to_end("penstock down")[0] == 0
