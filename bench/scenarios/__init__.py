@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.scenarios import (
+    client_asyncio,
+    client_consume,
     client_produce,
     connections,
     console_tools,
@@ -33,4 +35,6 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "connections": connections.run,
     "console_tools": console_tools.run,
     "client_produce": client_produce.run,
+    "client_consume": client_consume.run,
+    "client_asyncio": client_asyncio.run,
 }

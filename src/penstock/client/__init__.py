@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TransactionAbortableError,
         UnsupportedVersionError,
     )
+    from penstock.client.fetched_batch import FetchedBatch
     from penstock.client.futures import SendFuture
     from penstock.client.partitioners import (
         FunctionPartitioner,
@@ -95,6 +96,7 @@ __all__ = [
     "DoubleDeserializer",
     "DoubleSerializer",
     "FatalError",
+    "FetchedBatch",
     "FloatDeserializer",
     "FloatSerializer",
     "FunctionDeserializer",
@@ -185,6 +187,7 @@ _NAMES = {
         "UnsupportedVersionError",
     ),
     "penstock.client.futures": ("SendFuture",),
+    "penstock.client.fetched_batch": ("FetchedBatch",),
     "penstock.client.partitioners": (
         "FunctionPartitioner",
         "Outgoing",

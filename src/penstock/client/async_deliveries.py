@@ -6,7 +6,7 @@ that polls by itself hears of a single record only when its next timer is due. S
 
 - Few records are under way: a thread waits in `poll`. The event loop sleeps, the callback runs at once, and wakes it.
 - Many are: the event loop polls without waiting, between records and by a timer, until none is left. No thread takes
-  part, and thousands of records cost one look.
+  part, and thousands of records cost one look. That goes on for a moment longer, as more may come.
 
 Either way a callback only leaves the outcome in a list, and the event loop hands over all that it finds there.
 """
@@ -34,6 +34,8 @@ FEW_RECORDS = 64
 """So many unanswered records are few."""
 RECORDS_PER_LOOK = 256
 TIMER_SECONDS = 0.001
+IDLE_TIMERS = 50
+"""So many timers without a record on its way, and the load is over."""
 THREAD_POLL_SECONDS, THREAD_IDLE_SECONDS = 0.02, 0.5
 
 _new_tuple = tuple.__new__
@@ -46,7 +48,7 @@ class LoopDelivery(Delivery):
         self._loop = loop
         self._outcomes: deque[Outcome] = deque()
         self._is_busy = self._is_asked = self._is_polling_here = False
-        self._unanswered = 0
+        self._unanswered = self._idle_timers = 0
         self._thread_is_wanted = threading.Event()
         super().__init__(native, troubles)  # starts the thread
 
@@ -93,7 +95,8 @@ class LoopDelivery(Delivery):
         if self._stopped:
             return
         self._poll_here()
-        if len(self.native):
+        self._idle_timers = 0 if len(self.native) else self._idle_timers + 1
+        if self._idle_timers < IDLE_TIMERS:
             self._loop.call_later(TIMER_SECONDS, self._on_timer)
         else:
             self._is_busy = False

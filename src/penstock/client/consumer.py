@@ -13,6 +13,7 @@ from penstock.client.consumer_core import ConsumerCore
 from penstock.client.consumer_decode import OnDeserializationError
 from penstock.client.consumer_partitions import Topics
 from penstock.client.consumer_state import ConsumerState
+from penstock.client.fetched_batch import FetchedBatch
 from penstock.client.rebalance import Listeners, PartitionsCallback
 from penstock.client.records import ConsumerRecord, OffsetAndMetadata
 from penstock.types import TopicPartition
@@ -156,6 +157,27 @@ class KafkaConsumer:
         if max_records is not None and max_records < 1:
             raise ValueError(f"max_records: got {max_records}; takes 1 or more")
         return self._core.poll(seconds_of(timeout, timeout_ms), max_records)
+
+    def poll_batch(
+        self,
+        timeout: float | None = None,
+        *,
+        timeout_ms: float | None = None,
+        max_records: int | None = None,
+    ) -> FetchedBatch:
+        """As `poll`, but as columns instead of a list of records: the fastest way to read.
+
+        >>> from penstock import KafkaConsumer, KafkaProducer
+        >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+        ...     _ = producer.send("readings", b"21.5").result(30)
+        >>> with KafkaConsumer(
+        ...     "readings", bootstrap_servers="localhost:9092", group_id="heating", auto_offset_reset="earliest"
+        ... ) as consumer:
+        ...     for value in consumer.poll_batch(timeout=30).values:
+        ...         print(value)
+        b'21.5'
+        """
+        return self._core.poll_batch(seconds_of(timeout, timeout_ms), max_records)
 
     def __iter__(self) -> Iterator[ConsumerRecord]:
         """Record by record, until the consumer is closed or `consumer_timeout_ms` is over.

@@ -26,7 +26,8 @@ from penstock.client.consumer_progress import Progress
 from penstock.client.consumer_stall import Stall
 from penstock.client.consumer_state import IS_LOOKED_INTO, ConsumerState, Facts, Finding, decide_state
 from penstock.client.consumer_use import OneThreadAtATime, WakeupError
-from penstock.client.errors import KafkaError, error_for
+from penstock.client.errors import KafkaError, RetriableError, error_for
+from penstock.client.fetched_batch import FetchedBatch
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -71,8 +72,8 @@ class ConsumerCore:
         self.config = config
         self._use = OneThreadAtATime(what)
         self._decoder = Decoder(
-            resolve_deserializer(config.key_deserializer, "key"),
-            resolve_deserializer(config.value_deserializer, "value"),
+            resolve_deserializer(config.key_deserializer, "key", config),
+            resolve_deserializer(config.value_deserializer, "value", config),
             on_deserialization_error,
         )
         self._troubles = BrokerTroubles()
@@ -128,12 +129,24 @@ class ConsumerCore:
                 if records or not messages:
                     return records
 
+    def poll_batch(self, timeout: float | None, max_records: int | None = None) -> FetchedBatch:
+        if not self._decoder.is_plain:
+            records = self.poll(timeout, max_records)
+            return FetchedBatch([record._message for record in records], records)
+        with self._use:
+            self._stop = None
+            deadline = None if timeout is None else time.monotonic() + timeout
+            return FetchedBatch(self._next_messages(max_records or self.config.max_poll_records, deadline))
+
     def _to_records(self, messages: list[Message]) -> list[ConsumerRecord]:
         if self._decoder.is_plain:
             return plain_records(messages)
         later = list(self._progress.pending)
         try:
             records, done = self._decoder.records(messages)
+        except RetriableError:
+            self._progress.hand_out_later([*messages, *later])
+            raise
         except Exception:  # of the first message, which is handed out by raising it
             self._progress.hand_out_later([*messages[1:], *later])
             raise
@@ -187,7 +200,12 @@ class ConsumerCore:
     def next_at_hand(self) -> ConsumerRecord | None:
         pending = self._progress.pending
         while pending:
-            record = self._decoder.record(pending.popleft())
+            message = pending.popleft()
+            try:
+                record = self._decoder.record(message)
+            except RetriableError:
+                self._progress.take_back([message])
+                raise
             if record is not None:
                 return record
         return None

@@ -276,3 +276,31 @@ def test_a_closed_consumer_says_so(consumer: MakeConsumer, topic: str, group: st
 def test_a_consumer_that_was_dropped_warns(kafka: KafkaServer) -> None:
     with pytest.warns(ResourceWarning, match="was never closed"):
         KafkaConsumer(bootstrap_servers=kafka.bootstrap)
+
+
+# --- columns
+
+
+def test_poll_batch_has_the_same_records_as_columns(
+    consumer: MakeConsumer, topic: str, group: str, produce: Produce
+) -> None:
+    produce(topic, numbers(3), key=b"7", timestamp=5)
+    with consumer(topic, group_id=group) as one:
+        batch = one.poll_batch(30)
+        while len(batch) < 3:
+            one.seek(TopicPartition(topic, 0), 0)
+            batch = one.poll_batch(30)
+        assert (batch.values, batch.keys, batch.offsets) == (numbers(3), [b"7"] * 3, [0, 1, 2])
+        assert batch.partitions == [TopicPartition(topic, 0)] * 3
+        assert batch.timestamps_ms == [5, 5, 5]
+        assert [record.value for record in batch.records()] == numbers(3)
+    assert committed_offset(consumer(group_id=group), topic) == 3
+
+
+def test_poll_batch_deserializes(consumer: MakeConsumer, topic: str, produce: Produce) -> None:
+    produce(topic, [b"1"], key=b"k")
+    one = consumer(value_deserializer=int, key_deserializer="string")
+    one.assign([TopicPartition(topic, 0)])
+    batch = one.poll_batch(30)
+    assert (batch.values, batch.keys) == ([1], ["k"])
+    assert [record.value for record in batch.records()] == [1]

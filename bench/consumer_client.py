@@ -1,0 +1,90 @@
+"""Consuming in Python: bare confluent-kafka and `KafkaConsumer`, each in a process of its own.
+
+`python -m bench.consumer_client poll '{"bootstrap": ..., "topic": ..., "partitions": ..., "records": ...}'` prints the
+seconds from the assignment to the last record as JSON. Both have the same settings of librdkafka, and look at the same:
+whether there is an error, and the value.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+import penstock
+from penstock import ConsumerConfig, KafkaConsumer
+
+MODULE = "bench.consumer_client"
+RECORDS_AT_ONCE = 500  # max.poll.records
+TIMEOUT_SECONDS = 1.0
+
+Job = dict[str, Any]
+
+
+def config_of(job: Job) -> ConsumerConfig:
+    return ConsumerConfig(bootstrap_servers=job["bootstrap"], group_id="bench", enable_auto_commit=False)
+
+
+def bare(job: Job) -> float:
+    """The loop that confluent-kafka's documentation shows."""
+    consumer = Consumer(config_of(job).for_librdkafka())
+    started = time.perf_counter()
+    consumer.assign([TopicPartition(job["topic"], number, 0) for number in range(job["partitions"])])
+    count = size = 0
+    while count < job["records"]:
+        for message in consumer.consume(RECORDS_AT_ONCE, TIMEOUT_SECONDS):
+            if (error := message.error()) is not None:
+                raise KafkaException(error)
+            size += len(message.value() or b"")
+            count += 1
+    seconds = time.perf_counter() - started
+    consumer.close()
+    return seconds
+
+
+def ours(job: Job) -> KafkaConsumer:
+    consumer = KafkaConsumer(config_of(job))
+    consumer.assign({penstock.TopicPartition(job["topic"], number): 0 for number in range(job["partitions"])})
+    return consumer
+
+
+def poll(job: Job) -> float:
+    with ours(job) as consumer:
+        started = time.perf_counter()
+        count = size = 0
+        while count < job["records"]:
+            for record in consumer.poll(TIMEOUT_SECONDS):
+                size += len(record.value)
+                count += 1
+        return time.perf_counter() - started
+
+
+def iterate(job: Job) -> float:
+    with ours(job) as consumer:
+        started = time.perf_counter()
+        size = 0
+        for count, record in enumerate(consumer, 1):
+            size += len(record.value)
+            if count == job["records"]:
+                break
+        return time.perf_counter() - started
+
+
+def poll_batch(job: Job) -> float:
+    with ours(job) as consumer:
+        started = time.perf_counter()
+        count = size = 0
+        while count < job["records"]:
+            for value in consumer.poll_batch(TIMEOUT_SECONDS).values:
+                size += len(value)
+                count += 1
+        return time.perf_counter() - started
+
+
+COMMANDS = {"bare": bare, "poll": poll, "iterate": iterate, "poll_batch": poll_batch}
+
+if __name__ == "__main__":
+    print(json.dumps({"seconds": COMMANDS[sys.argv[1]](json.loads(sys.argv[2]))}))
