@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from penstock.client.admin.features import FeatureUpdate, UpgradeType, describe_features, update_features
+from penstock.client.admin.features import (
+    FeatureLevels,
+    FeatureUpdate,
+    UpgradeType,
+    describe_features,
+    update_features,
+)
 from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec, list_offsets
 from penstock.client.admin.log_dirs import describe_log_dirs
 from penstock.client.admin.records import HIGH_WATERMARK, delete_records
@@ -110,7 +116,7 @@ def test_features(ask: Asker, broker: InProcessBroker) -> None:
     rehearsed, failed, features = ask(off_and_on, broker.bootstrap_servers)
     assert rehearsed == {"share.version": None}
     assert isinstance(failed["share.version"], KafkaError)
-    assert features.levels["share.version"] == (0, 1, 1)
+    assert features.levels["share.version"] == FeatureLevels(0, 1, 1)
 
 
 def test_a_transaction_is_ended_by_a_new_producer_of_its_id(

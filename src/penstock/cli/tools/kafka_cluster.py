@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.cli.java_order import in_hash_order
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.admin_client import admin_client
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.cluster_nodes import (
     ClusterNode,
     EndpointType,
@@ -132,8 +132,9 @@ def _print_endpoints(nodes: Sequence[ClusterNode], endpoint_type: EndpointType) 
     of_brokers = endpoint_type is EndpointType.BROKER
     states = ["STATE"] if of_brokers else []
     _print_row(["ID", "HOST", "PORT", "RACK", *states, "ENDPOINT_TYPE"], host_width, rack_width)
-    for node, is_fenced in nodes:
-        state = ["fenced" if is_fenced else "unfenced"] if of_brokers else []
+    for each in nodes:
+        node = each.node
+        state = ["fenced" if each.is_fenced else "unfenced"] if of_brokers else []
         place = [node.id, node.host, node.port, "null" if node.rack is None else node.rack]
         _print_row([*place, *state, endpoint_type.name.lower()], host_width, rack_width)
 

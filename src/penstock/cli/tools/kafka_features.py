@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from penstock.cli.java_order import in_hash_order
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, HelpShown, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
-from penstock.cli.tools.feature_versions import (
+from penstock.cli.tools.common.admin_client import admin_client
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.features.versions import (
     FEATURES,
     LATEST_PRODUCTION,
     METADATA_VERSION,
@@ -164,11 +164,11 @@ def _describe(cluster: Cluster, given: Namespace) -> None:
     if node_id is not None and node_id < 0:
         raise CommandFailure(f"Invalid node id {node_id}: must be non-negative.")
     described = now(describe_features(cluster, node_id=node_id))
-    for name, (lowest, highest, finalized) in sorted(described.levels.items()):
+    for name, levels in sorted(described.levels.items()):
         print(
-            f"Feature: {name:<40}  SupportedMinVersion: {_shown(name, lowest):<15}  "
-            f"SupportedMaxVersion: {_shown(name, highest):<15}  "
-            f"FinalizedVersionLevel: {_shown(name, finalized):<15}  "
+            f"Feature: {name:<40}  SupportedMinVersion: {_shown(name, levels.min_version):<15}  "
+            f"SupportedMaxVersion: {_shown(name, levels.max_version):<15}  "
+            f"FinalizedVersionLevel: {_shown(name, levels.finalized_level):<15}  "
             f"Epoch: {'-' if described.epoch is None else described.epoch}"
         )
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.cli.java_order import in_hash_order
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
@@ -15,8 +15,8 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client, command_config
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
 from penstock.client.cluster import Cluster, now
 
@@ -119,9 +119,14 @@ def _as_json(described: Mapping[int, LogDirs], topics: set[str]) -> dict[str, An
 def _log_dir(path: str, description: LogDirDescription, topics: set[str]) -> dict[str, Any]:
     wanted = [each for each in in_hash_order(description.replicas) if not topics or each.topic in topics]
     partitions = [
-        {"partition": str(each), "size": size, "offsetLag": offset_lag, "isFuture": is_future}
+        {
+            "partition": str(each),
+            "size": replica.size,
+            "offsetLag": replica.offset_lag,
+            "isFuture": replica.is_future,
+        }
         for each in in_hash_order(wanted)
-        for size, offset_lag, is_future in [description.replicas[each]]
+        for replica in [description.replicas[each]]
     ]
     error = None if description.error is None else description.error.java_name
     return {"partitions": partitions, "error": error, "logDir": path}

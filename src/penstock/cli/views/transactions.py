@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.cli.output import Record, View
+from dataclasses import asdict
+
+from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import Namespace, cluster_of
 from penstock.client.admin.transactions import describe_producers, describe_transaction, list_transactions
 from penstock.client.cluster import Cluster, now
@@ -59,4 +61,4 @@ async def _producers(cluster: Cluster, options: Namespace) -> View:
     found = (await describe_producers(cluster, [partition], broker_id=options["broker_id"]))[partition]
     if isinstance(found, KafkaError):
         raise found
-    return View([each._asdict() for each in found])
+    return View([asdict(each) for each in found])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from penstock.client.cluster import Cluster, ClusterView, Node
 from penstock.client.errors import UnsupportedVersionError, raise_for
@@ -19,12 +19,14 @@ class EndpointType(IntEnum):
     CONTROLLER = 2
 
 
-class ClusterNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ClusterNode:
     node: Node
     is_fenced: bool
 
 
-class ClusterDescription(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ClusterDescription:
     cluster_id: str | None
     controller_id: int
     nodes: tuple[ClusterNode, ...]

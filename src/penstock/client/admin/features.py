@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError, error_for
@@ -22,18 +22,21 @@ class UpgradeType(IntEnum):
     UNSAFE_DOWNGRADE = 3
 
 
-class FeatureLevels(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FeatureLevels:
     min_version: int
     max_version: int
     finalized_level: int
 
 
-class Features(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Features:
     levels: Mapping[str, FeatureLevels]
     epoch: int | None
 
 
-class FeatureUpdate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FeatureUpdate:
     level: int
     upgrade_type: UpgradeType
 
@@ -60,7 +63,7 @@ async def update_features(
     """What went wrong with each feature, if anything."""
     request = UpdateFeaturesRequest(
         cluster.config.request_timeout_ms,
-        [FeatureUpdateKey(name, level, False, upgrade) for name, (level, upgrade) in updates.items()],
+        [FeatureUpdateKey(name, each.level, False, each.upgrade_type) for name, each in updates.items()],
         validate_only,
     )
     answer = await cluster.ask_controller(request, UpdateFeaturesResponse)

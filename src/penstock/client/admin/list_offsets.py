@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from penstock.client.admin.by_leader import PartitionResults, ask_by_leader, grouped_by_topic
 from penstock.client.cluster import Cluster
@@ -44,7 +44,8 @@ class IsolationLevel(IntEnum):
     READ_COMMITTED = 1
 
 
-class ListedOffset(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ListedOffset:
     """`offset` is -1 where there is no such record."""
 
     offset: int

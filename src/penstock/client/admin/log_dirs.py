@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError, error_for
@@ -16,13 +16,15 @@ from penstock.wire.messages.describe_log_dirs import (
 )
 
 
-class ReplicaInfo(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReplicaInfo:
     size: int
     offset_lag: int
     is_future: bool
 
 
-class LogDirDescription(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogDirDescription:
     error: KafkaError | None
     replicas: Mapping[TopicPartition, ReplicaInfo]
     total_bytes: int | None

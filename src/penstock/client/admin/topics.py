@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from penstock.client.admin.topic_ids import topic_id_text
 from penstock.client.cluster import Cluster
@@ -11,7 +11,8 @@ from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
 INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
-class TopicListing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TopicListing:
     name: str
     topic_id: str
     is_internal: bool

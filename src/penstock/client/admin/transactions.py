@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from penstock.client.admin.by_leader import PartitionResults, ask_by_leader, grouped_by_topic
 from penstock.client.cluster import Cluster, CoordinatorKind
@@ -30,13 +30,15 @@ from penstock.wire.messages.write_txn_markers import (
 )
 
 
-class TransactionListing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
     transactional_id: str
     producer_id: int
     state: str
 
 
-class TransactionDescription(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TransactionDescription:
     coordinator_id: int
     state: str
     producer_id: int
@@ -46,7 +48,8 @@ class TransactionDescription(NamedTuple):
     partitions: tuple[TopicPartition, ...]
 
 
-class ProducerState(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProducerState:
     producer_id: int
     producer_epoch: int
     last_sequence: int
@@ -55,7 +58,8 @@ class ProducerState(NamedTuple):
     current_transaction_start_offset: int | None
 
 
-class AbortSpec(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AbortSpec:
     """A transaction on one partition, by who wrote it."""
 
     partition: TopicPartition
