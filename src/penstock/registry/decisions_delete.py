@@ -73,7 +73,10 @@ def _check_deletable(state: RegistryState, schema: StoredSchema, *, permanent: b
 
 def decide_delete_context(state: RegistryState, context: str) -> Decision:
     """DELETE /contexts/{context}, which has no answer."""
-    delimited = normalize_context(context)
+    try:
+        delimited = normalize_context(context)
+    except ValueError as problem:
+        raise errors.bad_request(str(problem)) from None
     if state.has_subjects(delimited, deleted=True):
         raise errors.context_not_empty(delimited)
     return Decision(((stored.encode_key(stored.ContextKey(context_of(delimited))), None),), None)

@@ -88,6 +88,7 @@ def _reference(given: Any) -> Reference:
         raise errors.bad_request(f"references: got {given!r}, takes objects of name, subject and version")
     name, subject, version = given.get("name"), given.get("subject"), given.get("version")
     if name is None or subject is None or version is None:
+        name, subject, version = ("null" if each is None else each for each in (name, subject, version))
         raise errors.invalid_schema(
             f"Invalid reference: {{name='{name}', subject='{subject}', version={version}}}"
         )

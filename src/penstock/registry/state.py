@@ -129,15 +129,22 @@ class RegistryState:
     def _remember(self, context: str, schema: StoredSchema) -> None:
         at = (schema.subject, schema.version)
         old = self.schemas.get(schema.subject, {}).get(schema.version)
-        if old is not None and (old.id, old.references) != (schema.id, schema.references):
+        if old is not None and (old.id, old.md5, old.references) != (
+            schema.id,
+            schema.md5,
+            schema.references,
+        ):
             self._forget(*at)
         self.schemas[schema.subject] = _with_version(self.schemas.get(schema.subject, {}), schema)
-        using = self.users.get((context, schema.id), {})
-        self.users[context, schema.id] = {**using, schema.subject: schema.version}
         self.ids[context, schema.md5] = schema.id
         self.max_ids[context] = max(schema.id, self.max_ids.get(context, 1))
         for target in self._targets(schema):
             self.referrers[target] = self.referrers.get(target, frozenset()) | {at}
+        using = self.users.get((context, schema.id), {})
+        if schema.deleted or schema.subject in using:
+            self._find_users(schema.subject, {schema.id})
+        else:
+            self.users[context, schema.id] = {**using, schema.subject: schema.version}
 
     def _forget(self, subject: str, version: int) -> None:
         versions = self.schemas.get(subject, {})
@@ -146,20 +153,25 @@ class RegistryState:
             return
         kept = {each: versions[each] for each in versions if each != version}
         _put(self.schemas, subject, kept or None)
-        self._forget_user(schema, kept)
         for target in self._targets(schema):
             _put(self.referrers, target, (self.referrers[target] - {(subject, version)}) or None)
-
-    def _forget_user(self, schema: StoredSchema, kept: Mapping[int, StoredSchema]) -> None:
-        """The subject may have the same schema as another version still."""
-        context = context_of(schema.subject)
-        using = dict(self.users.get((context, schema.id), {}))
-        if using.get(schema.subject) == schema.version:
-            same = [version for version, other in kept.items() if other.id == schema.id]
-            _put(using, schema.subject, same[-1] if same else None)
-        _put(self.users, (context, schema.id), using or None)
-        if not using and self.ids.get((context, schema.md5)) == schema.id:
+        self._find_users(subject, {schema.id})
+        context = context_of(subject)
+        if (context, schema.id) not in self.users and self.ids.get((context, schema.md5)) == schema.id:
             del self.ids[context, schema.md5]
+
+    def _find_users(self, subject: str, schema_ids: set[int]) -> None:
+        """A subject may have a schema as several versions; the one that counts is live if any is, and the highest."""
+        context, counting = context_of(subject), dict[int, StoredSchema]()
+        for schema in self.schemas.get(subject, {}).values():
+            other = counting.get(schema.id)
+            if schema.id in schema_ids and (other is None or other.deleted or not schema.deleted):
+                counting[schema.id] = schema
+        for schema_id in schema_ids:
+            using = dict(self.users.get((context, schema_id), {}))
+            found = counting.get(schema_id)
+            _put(using, subject, None if found is None else found.version)
+            _put(self.users, (context, schema_id), using or None)
 
     def _replay_deleted_subject(self, deleted: stored.DeletedSubject) -> None:
         versions = self.schemas.get(deleted.subject)
@@ -169,6 +181,7 @@ class RegistryState:
             version: replace(schema, deleted=True) if version <= deleted.version else schema
             for version, schema in versions.items()
         }
+        self._find_users(deleted.subject, {schema.id for schema in versions.values()})
 
     def _clear_deleted(self, scope: str | None) -> None:
         doomed = [
