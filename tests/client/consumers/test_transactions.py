@@ -11,6 +11,7 @@ from penstock.types import TopicPartition
 from tests.client.consumers.conftest import MakeConsumer, Produce
 from tests.client.consumers.reading import committed_offset, numbers, poll_until, read, values
 from tests.support.cluster_fixture import KafkaServer
+from tests.support.processes import wait_for
 
 
 @pytest.fixture
@@ -72,4 +73,7 @@ def test_offsets_in_a_transaction_count_when_it_is_committed(
         transactional.begin_transaction()
         transactional.send_offsets_to_transaction(native, one.group_metadata(), 30)
         end(30)
-        assert committed_offset(one, topic) == expected
+        # the coordinators tell each other after the producer has heard
+        wait_for(
+            lambda expected=expected: committed_offset(one, topic) == expected, what=f"offset {expected}"
+        )
