@@ -286,6 +286,13 @@ PARTIALLY_OPEN_MODELS = [
         ["!PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL #/properties/b"],
     ),
     Case(
+        "a model with patterns counts as closed to names that none matches",
+        obj(_more={"patternProperties": {"^s_": STRING}}),
+        obj(b=INTEGER, _more={"patternProperties": {"^s_": STRING}}),
+        ["OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL #/properties/b"],
+        ["!PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL #/properties/b"],
+    ),
+    Case(
         "a pattern matches anywhere in a name",
         obj(_more={"patternProperties": {"um": STRING}, **CLOSED}),
         obj(number=INTEGER, _more={"patternProperties": {"um": STRING}, **CLOSED}),

@@ -289,6 +289,14 @@ UNEVALUATED = [
         MODERN,
     ),
     Case(
+        "a property is added where none can be left unevaluated",
+        obj(a=STRING, _more={"additionalProperties": False, "unevaluatedProperties": STRING}),
+        obj(a=STRING, b=INTEGER, _more={"additionalProperties": False, "unevaluatedProperties": STRING}),
+        ["OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL #/properties/b"],
+        ["!PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL #/properties/b"],
+        MODERN,
+    ),
+    Case(
         "unevaluated properties are no keyword yet",
         obj(a=STRING),
         _unevaluated(False, a=STRING),

@@ -17,6 +17,7 @@ from penstock.registry.formats.json_schema.drafts import (
     Draft,
     draft_of,
 )
+from penstock.registry.formats.json_schema.patterns import compiled
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.json_schema import cases
 
@@ -127,20 +128,28 @@ def test_what_one_draft_refuses(draft: str, schema: dict[str, Any], place: str) 
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "matches", "not_this"),
     [
-        r"^\p{L}+\P{Nd}$",
-        r"(?<year>\d{4})",
-        r"\u0041\cJ",
-        r"\u{1F600}",
-        r"[\w-]+\/x",
-        r"a\z",
-        r"(?=a)b*",
-        r"(?<!a)b",
+        (r"^\p{L}+$", "name", "na me"),
+        (r"^\P{L}+$", "--", "na"),
+        (r"^(?<year>\d{4})-\k<year>$".replace(r"\k<year>", r"\1"), "2024-2024", "2024-2025"),
+        (r"^\u0041\cJ$", "A\n", "AJ"),
+        (r"^\u{1F600}\x{41}$", "\U0001f600A", "A"),
+        (r"^[\w-]+\/x$", "a-b/x", "a b/x"),
+        (r"^a\z", "a", "ab"),
+        (r"^(?=a).b*$", "ab", "bb"),
+        (r"(?<!a)b", "cb", "ab"),
+        (r"^\Qa.b\E+$", "a.bb", "axb"),
+        (r"^\Qa.b", "a.b", "axb"),
+        (r"^(?i)ab$", "AB", "AC"),
+        (r"^[[a-c]&&x]+$", "a&&x]", "a"),
+        (r"^\$\[\\p$", "$[\\p", "$["),
     ],
 )
-def test_regular_expressions_of_other_languages(pattern: str) -> None:
-    assert parse(json.dumps({"pattern": pattern}), {})
+def test_regular_expressions_of_other_languages(pattern: str, matches: str, not_this: str) -> None:
+    assert parse(json.dumps({"pattern": pattern, "patternProperties": {pattern: {}}}), {})
+    assert compiled(pattern).search(matches)
+    assert not compiled(pattern).search(not_this)
 
 
 @pytest.mark.parametrize(
