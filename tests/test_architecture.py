@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src/penstock"
 
 TIERS = [
-    {"types", "errors", "clock", "settings"},
+    {"types", "errors", "clock", "settings", "java_hash"},
     {"wire", "records", "machine"},
     {"group", "txn", "replica", "controller", "share"},
     {"log"},

@@ -2,7 +2,8 @@
 
 import pytest
 
-from penstock.broker.internal_topics import java_hash, partition_for
+from penstock.broker.internal_topics import partition_for
+from penstock.java_hash import java_hash
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from confluent_kafka.admin import AdminClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.cli.cp import Place, place_of
-from penstock.cli.record_json import BadRecord, TopicRecord, record_as_json, record_from_json
+from penstock.cli.records.cp import Place, place_of
+from penstock.cli.records.record_json import BadRecord, TopicRecord, record_as_json, record_from_json
 from penstock.testing import InProcessBroker
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 

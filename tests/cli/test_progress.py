@@ -4,8 +4,8 @@ import pty
 
 import pytest
 
-from penstock.cli import progress as module
-from penstock.cli.progress import Progress, duration_text, progress_line, scaled
+from penstock.cli.output import progress as module
+from penstock.cli.output.progress import Progress, duration_text, progress_line, scaled
 
 
 def test_nothing_is_drawn_where_nobody_watches() -> None:

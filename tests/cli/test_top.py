@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from penstock.cli.top_sample import GroupSample, Sample, group_rows, topic_rows
-from penstock.cli.top_screen import cut
+from penstock.cli.top.sample import GroupSample, Sample, group_rows, topic_rows
+from penstock.cli.top.screen import cut
 from penstock.types import TopicPartition
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 

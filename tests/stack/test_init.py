@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.init import main
+from penstock.cli.platform.init import main
 from penstock.errors import ConfigError
 
 SHIPPED = Path(__file__).parents[2] / "config"

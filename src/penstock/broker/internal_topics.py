@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from penstock.errors import ApiError, ErrorCode
+from penstock.java_hash import java_hash
 from penstock.settings.broker import BrokerSettings
 
 if TYPE_CHECKING:
@@ -18,15 +19,6 @@ INT_MIN = -(1 << 31)
 """Has no absolute value in Java; Kafka takes 0 for it."""
 KEYS_REMEMBERED = 4096
 """For how many keys the partition is not worked out anew with every request."""
-
-
-def java_hash(text: str) -> int:
-    """What Java's `String.hashCode` gives: a signed number of 32 bits."""
-    value = 0
-    encoded = text.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(encoded[::2], encoded[1::2], strict=True):
-        value = (value * 31 + (high << 8 | low)) & 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
 
 
 @lru_cache(maxsize=KEYS_REMEMBERED)

@@ -25,13 +25,17 @@ class Command(NamedTuple):
 
 
 PLATFORM = {
-    "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.up"),
-    "status": Command("show which services run, and whether they answer", "penstock.cli.status"),
-    "down": Command("stop a platform that runs in another shell or in the background", "penstock.cli.down"),
-    "init": Command("write config/*.properties for the server and client commands", "penstock.cli.init"),
-    "top": Command("watch topics, rates and lag", "penstock.cli.top"),
-    "tail": Command("show the last records of a topic, and those that come", "penstock.cli.tail"),
-    "cp": Command("copy a topic to a file, back, or to another topic", "penstock.cli.cp"),
+    "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.platform.up"),
+    "status": Command("show which services run, and whether they answer", "penstock.cli.platform.status"),
+    "down": Command(
+        "stop a platform that runs in another shell or in the background", "penstock.cli.platform.down"
+    ),
+    "init": Command(
+        "write config/*.properties for the server and client commands", "penstock.cli.platform.init"
+    ),
+    "top": Command("watch topics, rates and lag", "penstock.cli.top.command"),
+    "tail": Command("show the last records of a topic, and those that come", "penstock.cli.records.tail"),
+    "cp": Command("copy a topic to a file, back, or to another topic", "penstock.cli.records.cp"),
     "completion": Command(
         "print the completion script for bash, zsh or fish", "penstock.cli.completion.scripts"
     ),
@@ -83,7 +87,7 @@ TOOLS = {
     "reassign-partitions": _tool(
         "kafka-reassign-partitions",
         "move partitions to other brokers",
-        waiting="penstock.cli.reassignment_wait",
+        waiting="penstock.cli.tool_commands.reassignment_wait",
     ),
     "transactions": _tool("kafka-transactions", "show transactions, and end those that hang", view=True),
     "cluster": _tool("kafka-cluster", "show the cluster's id and endpoints", AFTER, view=True),
@@ -109,6 +113,9 @@ TOOLS = {
     "e2e-latency": _tool("kafka-e2e-latency", "measure the time from sending to reading"),
     "server-start": _tool("kafka-server-start", "start a broker by itself", None, has_flags=False),
     "server-stop": _tool("kafka-server-stop", "stop brokers", None, has_flags=False),
+    "schema-registry-start": _tool(
+        "schema-registry-start", "start a Schema Registry by itself", None, has_flags=False
+    ),
     "zookeeper-server-start": _tool(
         "zookeeper-server-start", "start the embedded ZooKeeper by itself", None, has_flags=False
     ),

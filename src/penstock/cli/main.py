@@ -17,7 +17,7 @@ COMPLETE = "__complete"
 def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in TOOLS:
-        from penstock.cli.tool_command import run_tool
+        from penstock.cli.tool_commands.running import run_tool
 
         return run_tool(words[0], words[1:])
     if words and words[0] in PLATFORM:

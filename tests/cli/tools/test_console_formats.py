@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from penstock.cli.tools.console.bootstrap_address import check_bootstrap_server
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.clients.java_text import bytes_text, double_text, fixed, float_text, ratio
+from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.deserializers import UnknownDeserializerError, deserializer_of
-from penstock.cli.tools.console.java_text import bytes_text, double_text, fixed, float_text, ratio
 from penstock.cli.tools.console.output import Output
 from penstock.cli.tools.console.stored_json import camel_case, record_as_json
 from penstock.client.errors import SerializationError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.cli.java_order import capacity_of_copy, in_hash_order, java_hash
+from penstock.cli.tools.common.java_order import capacity_of_copy, hash_code, in_hash_order
 from penstock.types import TopicPartition
 
 
@@ -22,7 +22,7 @@ from penstock.types import TopicPartition
     ],
 )
 def test_hashes(key: object, expected: int) -> None:
-    assert java_hash(key) == expected
+    assert hash_code(key) == expected
 
 
 @pytest.mark.parametrize(

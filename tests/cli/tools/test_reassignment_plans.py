@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.reassign_partitions.moves import Move, all_moves, moving_brokers, throttled_replicas
 from penstock.cli.tools.reassign_partitions.placement import place
 from penstock.cli.tools.reassign_partitions.plans import format_plan, parse_plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.group_offsets.moments import moment_before, moment_of_datetime
 
 MOMENT = 1_600_000_000_123  # 2020-09-13T12:26:40.123Z

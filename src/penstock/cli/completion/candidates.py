@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from penstock.cli.commands import COMMANDS, TOOLS, Command
 from penstock.cli.completion.flags import Flag, Flags, flags_of
-from penstock.cli.output_formats import FORMATS
+from penstock.cli.output.formats import FORMATS
 
 MAX_DESCRIPTION = 72
 OUTPUT = Flag(("--output",), "table, json, or text as Kafka's tool prints it", True, FORMATS)
@@ -92,7 +92,7 @@ def _after_command(name: str, before: Sequence[str], current: str) -> Iterator[C
 def _flags(name: str, command: Command, before: Sequence[str]) -> Flags:
     if not command.has_flags:
         return Flags((), {})
-    from penstock.cli.tool_options import parser_of
+    from penstock.cli.tool_commands.option_tables import parser_of
 
     flags = flags_of(parser_of(command.module), before)
     more = [OUTPUT] if command.view is not None else []

@@ -8,8 +8,8 @@ from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.acls.options import parse_options
 from penstock.cli.tools.acls.wanted import acls_to_add, patterns_of, principals_of, wanted_acls
-from penstock.cli.tools.admin_client import admin_client_of, raise_first
-from penstock.cli.tools.failures import CommandFailure, as_java_says
+from penstock.cli.tools.common.admin_client import admin_client_of, raise_first
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says
 from penstock.client.admin.acls import (
     ANY_ACL,
     ANY_ENTRY,

@@ -11,9 +11,9 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import command_config
-from penstock.cli.tools.client_apis import CLIENT_APIS, Api
-from penstock.cli.tools.failures import CommandFailure, as_java_says
+from penstock.cli.tools.api_versions.client_apis import CLIENT_APIS, Api
+from penstock.cli.tools.common.admin_client import command_config
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says
 from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
 from penstock.client.errors import AuthenticationError, KafkaError
 from penstock.wire.messages.api_versions import ApiVersion

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.tool import err, run
 from penstock.cli.tools.common.admin_client import admin_client
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.client.admin.cluster_nodes import (
     ClusterNode,
     EndpointType,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client_of
+from penstock.cli.tools.common.admin_client import admin_client_of
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says
 from penstock.cli.tools.configs.changes import changes_of
 from penstock.cli.tools.configs.entities import (
     CLIENTS,
@@ -16,7 +17,6 @@ from penstock.cli.tools.configs.entities import (
     singular,
 )
 from penstock.cli.tools.configs.options import parse_options
-from penstock.cli.tools.failures import CommandFailure, as_java_says
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError

@@ -16,8 +16,8 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.console.bootstrap_address import check_bootstrap_server
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.line_reader import LineReader
 from penstock.cli.tools.console.producer_options import LINE_READER, option_parser
 from penstock.client.errors import KafkaError

@@ -15,7 +15,7 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import run
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.consumer_options import (
     accept_command_config,
     accept_deserializers,

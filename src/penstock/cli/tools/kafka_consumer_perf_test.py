@@ -19,7 +19,7 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER, LONG
 from penstock.cli.tool import err, run
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.perf.consumer_request import Request
 from penstock.cli.tools.perf.simple_date_format import SimpleDateFormat
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
@@ -14,8 +13,9 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client, command_config
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.client.admin.records import delete_records
 from penstock.client.cluster import now
 from penstock.client.errors import KafkaError

@@ -16,7 +16,7 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import run
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 
 ABOUT = "This tool measures end-to-end latency in Kafka by sending messages and timing their reception."
 REQUIRED = ("bootstrap-server", "topic", "num-records", "producer-acks", "record-size")

@@ -13,8 +13,8 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client, command_config
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError

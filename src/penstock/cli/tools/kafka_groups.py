@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
@@ -14,8 +13,9 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.admin_client import admin_client, command_config
-from penstock.cli.tools.table import padded, widest
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.table import padded, widest
 from penstock.client.admin.groups import CONSUMER_PROTOCOL_TYPES, GroupListing, GroupType, list_groups
 from penstock.client.cluster import now
 from penstock.errors import PenstockError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
@@ -14,9 +13,10 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import one_of
 from penstock.cli.tool import err, run
-from penstock.cli.tools.admin_client import admin_client
-from penstock.cli.tools.failures import CommandFailure, as_future_says, as_java_says
-from penstock.cli.tools.json_values import (
+from penstock.cli.tools.common.admin_client import admin_client
+from penstock.cli.tools.common.failures import CommandFailure, as_future_says, as_java_says
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.json_values import (
     JsonMismatch,
     UnreadableFile,
     array_of,

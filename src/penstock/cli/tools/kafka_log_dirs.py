@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
@@ -17,6 +16,7 @@ from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import err, run
 from penstock.cli.tools.common.admin_client import admin_client, command_config
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
 from penstock.client.cluster import Cluster, now
 

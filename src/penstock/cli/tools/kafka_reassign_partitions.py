@@ -6,9 +6,9 @@ import sys
 
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.admin_client import admin_client, command_config
-from penstock.cli.tools.failures import CommandFailure, TerseFailure, as_java_says
-from penstock.cli.tools.json_values import JsonMismatch, UnreadableFile, read_text
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.failures import CommandFailure, TerseFailure, as_java_says
+from penstock.cli.tools.common.json_values import JsonMismatch, UnreadableFile, read_text
 from penstock.cli.tools.reassign_partitions.options import checked_action, reassign_parser
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError

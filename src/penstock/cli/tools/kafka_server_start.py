@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.cli.tools.server_start import go_into_background, parse_start_arguments
+from penstock.cli.tools.servers.start import go_into_background, parse_start_arguments
 from penstock.errors import PenstockError
 from penstock.settings.broker import BrokerSettings, unknown_names
 from penstock.settings.properties import read_properties

@@ -4,8 +4,8 @@ import argparse
 import sys
 from typing import NoReturn
 
-from penstock.cli.tools.server_start import parse_start_arguments
-from penstock.cli.tools.server_stop import RunningServer, running_servers, stop_servers
+from penstock.cli.tools.servers.start import parse_start_arguments
+from penstock.cli.tools.servers.stop import RunningServer, running_servers, stop_servers
 from penstock.errors import ConfigError, PenstockError
 from penstock.settings.properties import read_properties
 

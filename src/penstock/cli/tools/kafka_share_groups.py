@@ -6,7 +6,7 @@ import sys
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.group_command import run_group_command
+from penstock.cli.tools.groups.command import run_group_command
 from penstock.cli.tools.share_groups.options import check, share_groups_parser
 from penstock.client.cluster import Cluster
 

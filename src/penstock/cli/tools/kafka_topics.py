@@ -9,8 +9,8 @@ from collections.abc import Callable, Coroutine
 
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.admin_client import AdminNotCreated, admin_client, command_config
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.admin_client import AdminNotCreated, admin_client, command_config
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.topics.options import ACTIONS, parse_options
 from penstock.cli.tools.topics.selection import selected_topics
 from penstock.client.cluster import Cluster, now

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
 from penstock.cli.options.command_line import KAFKA_VERSION, load_properties, print_error_and_exit
 from penstock.cli.options.kinds import LONG, Kind
 from penstock.cli.tool import Exit, run
-from penstock.cli.tools.admin_client import admin_client
-from penstock.cli.tools.hanging_transactions import MAX_TIMEOUT_MINUTES, find_hanging
-from penstock.cli.tools.pretty_table import pretty_table
-from penstock.cli.tools.transaction_failures import failed_to
+from penstock.cli.tools.common.admin_client import admin_client
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.pretty_table import pretty_table
+from penstock.cli.tools.transactions.failures import failed_to
+from penstock.cli.tools.transactions.hanging import MAX_TIMEOUT_MINUTES, find_hanging
 from penstock.client.admin.transactions import (
     AbortSpec,
     ProducerState,

@@ -8,7 +8,7 @@ from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError,
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.kinds import INTEGER, LONG
 from penstock.cli.tool import run
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 
 NO_CREATE_TIME = -1
 

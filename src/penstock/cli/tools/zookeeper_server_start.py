@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from penstock.cli.tools.server_start import go_into_background, parse_start_arguments
+from penstock.cli.tools.servers.start import go_into_background, parse_start_arguments
 from penstock.errors import ConfigError, PenstockError
 from penstock.settings.properties import read_properties
 from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties

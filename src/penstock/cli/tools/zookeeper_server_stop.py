@@ -2,7 +2,7 @@
 
 import sys
 
-from penstock.cli.tools.server_stop import running_servers, stop_servers
+from penstock.cli.tools.servers.stop import running_servers, stop_servers
 from penstock.errors import PenstockError
 
 TOOL = "zookeeper-server-stop"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.output import Record, View
+from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.cluster import Cluster, now
 from penstock.wire.api_keys import ApiKey

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.cli.output import Record, View
+from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import Namespace, cluster_of
 from penstock.client.admin.cluster_nodes import describe_cluster
 from penstock.client.cluster import Cluster, now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.output import Record, View
+from penstock.cli.output.view import Record, View
 from penstock.cli.tools.consumer_groups.listing import GROUP_STATES, parse_states, parse_types
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.cli.views.groups import listed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.output import Record, View
+from penstock.cli.output.view import Record, View
 from penstock.cli.tools.kafka_get_offsets import chosen_offsets
 
 

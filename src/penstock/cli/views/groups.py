@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.output import View
+from penstock.cli.output.view import View
 from penstock.cli.tools.kafka_groups import is_wanted
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.groups import GroupListing, list_groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.output import Record, View
+from penstock.cli.output.view import Record, View
 from penstock.cli.tools.topics.selection import existing_topics, selected_topics
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.configs import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.cli.java_order import in_hash_order, java_hash
 from penstock.cli.options.command_line import print_usage_and_exit
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tools.acls.options import operation_name
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.java_order import hash_code, in_hash_order
 from penstock.client.admin.acls import (
     ANYONE_HOST,
     CLUSTER_NAME,
@@ -159,7 +159,7 @@ def _principal(text: str) -> str:
 
 def _hash_of_principal(principal: str) -> int:
     kind, _, name = principal.partition(":")
-    return (31 * java_hash(kind) + java_hash(name)) & 0xFFFFFFFF
+    return (31 * hash_code(kind) + hash_code(name)) & 0xFFFFFFFF
 
 
 def _hosts(options: OptionSet, flag: str) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.configs.scala_order import in_scala_order
-from penstock.cli.tools.failures import CommandFailure
 
 _OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
 _NAME = re.compile(r"[$a-zA-Z0-9._-]*")

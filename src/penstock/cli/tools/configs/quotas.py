@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from penstock.cli.java_order import in_hash_order, java_hash
 from penstock.cli.options.kinds import java_double, java_int
-from penstock.cli.tools.admin_client import raise_first
+from penstock.cli.tools.clients.java_text import double_text
+from penstock.cli.tools.common.admin_client import raise_first
+from penstock.cli.tools.common.failures import CommandFailure, as_future_says
+from penstock.cli.tools.common.java_order import hash_code, in_hash_order
 from penstock.cli.tools.configs.changes import Changes
 from penstock.cli.tools.configs.entities import CLIENTS, IPS, USERS, Entities
 from penstock.cli.tools.configs.names import CLIENT_QUOTAS, IP_QUOTAS, SCRAM_MECHANISMS
-from penstock.cli.tools.console.java_text import double_text
-from penstock.cli.tools.failures import CommandFailure, as_future_says
 from penstock.client.admin.quotas import (
     CLIENT_ID,
     IP,
@@ -62,7 +62,7 @@ async def describe_quotas(cluster: Cluster, entities: Entities) -> None:
 
 def _hash_of_entity(entity: QuotaEntity) -> int:
     """Of an entity that is a map of its types."""
-    parts = (java_hash(kind) ^ (0 if name is None else java_hash(name)) for kind, name in entity)
+    parts = (hash_code(kind) ^ (0 if name is None else hash_code(name)) for kind, name in entity)
     return (31 + sum(parts)) & 0xFFFFFFFF
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.kinds import java_int
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.configs.changes import Changes
 from penstock.cli.tools.configs.entities import (
     BROKER_LOGGERS,
@@ -15,7 +16,6 @@ from penstock.cli.tools.configs.entities import (
     singular,
 )
 from penstock.cli.tools.configs.scala_order import in_scala_order
-from penstock.cli.tools.failures import CommandFailure
 from penstock.client.admin.configs import (
     AlterConfig,
     ConfigEntry,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.cli.java_order import java_hash
+from penstock.cli.tools.common.java_order import hash_code
 
 SMALL = 4
 BITS = 5
@@ -34,7 +34,7 @@ def _in_tree_order(hashes: dict[str, int], shift: int = 0) -> list[str]:
 
 def _hash(name: str) -> int:
     """Java's hash, stirred."""
-    value = java_hash(name)
+    value = hash_code(name)
     value = (value + ~(value << 9)) & 0xFFFFFFFF
     value ^= value >> 14
     value = (value + (value << 4)) & 0xFFFFFFFF

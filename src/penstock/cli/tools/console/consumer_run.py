@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import consumer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.client_configs import consumer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.log_lines import log_error
+from penstock.cli.tools.clients.missing_topic import MissingTopic
+from penstock.cli.tools.clients.record import Record, as_records, has_error
+from penstock.cli.tools.clients.stop_signals import StopSignals
+from penstock.cli.tools.clients.topic_pattern import TopicPattern
 from penstock.cli.tools.console.default_formatter import DefaultFormatter
-from penstock.cli.tools.console.log_lines import log_error
-from penstock.cli.tools.console.missing_topic import MissingTopic
 from penstock.cli.tools.console.output import Output
-from penstock.cli.tools.console.record import Record, as_records, has_error
-from penstock.cli.tools.console.stop_signals import StopSignals
-from penstock.cli.tools.console.topic_pattern import TopicPattern
 from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
 

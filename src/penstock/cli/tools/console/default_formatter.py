@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from penstock.cli.tools.clients.log_lines import log_error
 from penstock.cli.tools.console.deserializers import Deserialize, UnknownDeserializerError, deserializer_of
-from penstock.cli.tools.console.log_lines import log_error
 
 if TYPE_CHECKING:
-    from penstock.cli.tools.console.record import Record
+    from penstock.cli.tools.clients.record import Record
 
 Column = Callable[["Record"], bytes]
 LOGGER = "org.apache.kafka.tools.consumer.DefaultMessageFormatter"

@@ -7,7 +7,7 @@ import codecs
 import struct
 from collections.abc import Callable, Mapping
 
-from penstock.cli.tools.console.java_text import bytes_text, double_text, float_text
+from penstock.cli.tools.clients.java_text import bytes_text, double_text, float_text
 from penstock.client.errors import SerializationError
 
 Deserialize = Callable[[bytes], str]

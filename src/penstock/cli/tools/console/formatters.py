@@ -9,7 +9,7 @@ from penstock.client.errors import KafkaError
 from penstock.errors import ProtocolError
 
 if TYPE_CHECKING:
-    from penstock.cli.tools.console.record import Record
+    from penstock.cli.tools.clients.record import Record
     from penstock.wire.schema import RecordTypes
 
 PACKAGE = "org.apache.kafka.tools.consumer"

@@ -7,13 +7,13 @@ import select
 import sys
 from typing import TYPE_CHECKING
 
-from penstock.cli.tools.console.client_configs import producer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.client_configs import producer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.log_lines import log_error
+from penstock.cli.tools.clients.stop_signals import StopRequested, StopSignals
+from penstock.cli.tools.clients.topic_wait import TopicWait
 from penstock.cli.tools.console.line_reader import NO_HEADERS, Headers, Line
 from penstock.cli.tools.console.lines import read_lines
-from penstock.cli.tools.console.log_lines import log_error
-from penstock.cli.tools.console.stop_signals import StopRequested, StopSignals
-from penstock.cli.tools.console.topic_wait import TopicWait
 from penstock.client.errors import KafkaError as ClientError
 from penstock.client.librdkafka import KafkaException, Message, NativeError, Producer
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_log import ClientLog
-from penstock.cli.tools.console.log_lines import log_error
+from penstock.cli.tools.clients.client_log import ClientLog
+from penstock.cli.tools.clients.log_lines import log_error
+from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.cli.tools.console.output import Output
-from penstock.cli.tools.console.stop_signals import StopSignals
 from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
 from penstock.client.errors import KafkaError, KafkaTimeoutError
 from penstock.client.share_consumer import AcknowledgeType, ShareConsumer, SharedRecord

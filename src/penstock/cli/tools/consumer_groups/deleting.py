@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.failures import as_java_says
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.table import MISSING, padded, widest
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
-from penstock.cli.tools.failures import as_java_says
 from penstock.cli.tools.group_offsets.partitions import partitions_of_topics
 from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, parse_partitions
-from penstock.cli.tools.table import MISSING, padded, widest
 from penstock.client.admin.group_offsets import delete_group_offsets
 from penstock.client.admin.groups import delete_groups
 from penstock.client.cluster import Cluster, now

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.failures import CommandFailure, as_future_says, as_java_says, failing
+from penstock.cli.tools.common.table import MISSING, or_missing, padded, widest
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
-from penstock.cli.tools.failures import CommandFailure, as_future_says, as_java_says, failing
 from penstock.cli.tools.group_offsets.partitions import end_offsets, partitions_of_topics
-from penstock.cli.tools.table import MISSING, or_missing, padded, widest
 from penstock.client.admin.consumer_groups import (
     ConsumerGroupDescription,
     ConsumerGroupMember,

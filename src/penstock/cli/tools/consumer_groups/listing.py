@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.tools.failures import ArgumentFailure, as_future_says, as_java_says, failing
-from penstock.cli.tools.table import padded, widest
+from penstock.cli.tools.common.failures import ArgumentFailure, as_future_says, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.table import padded, widest
 from penstock.client.admin.groups import (
     CONSUMER_GROUP_TYPES,
     GroupListing,

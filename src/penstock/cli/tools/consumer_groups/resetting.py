@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.command_line import print_usage_and_exit
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
+from penstock.cli.tools.common.failures import as_broker_says, as_future_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
-from penstock.cli.tools.failures import as_broker_says, as_future_says, failing
 from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.plan_files import format_plan, read_plan
 from penstock.cli.tools.group_offsets.scenarios import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.tool import err
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.legacy import LegacyMessage
 from penstock.cli.tools.dump_log.log_file import LARGEST_FILE, LogFile, read_whole, records_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from penstock.cli.progress import Progress
+from penstock.cli.output.progress import Progress
 from penstock.cli.tools.dump_log.control_records import control_text
 from penstock.cli.tools.dump_log.errors import DumpError
 from penstock.cli.tools.dump_log.legacy import LegacyMessage

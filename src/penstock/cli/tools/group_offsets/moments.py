@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 
 _DATETIME = re.compile(
     r"(?P<date>\d+-\d+-\d+)T(?P<time>\d+:\d+:\d+)\.(?P<millis>\d+)"

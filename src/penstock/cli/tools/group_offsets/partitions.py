@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
 from penstock.client.admin.topic_descriptions import TopicPartitionInfo, describe_topics
 from penstock.client.cluster import Cluster

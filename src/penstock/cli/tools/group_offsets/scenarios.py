@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.tool import err
-from penstock.cli.tools.failures import (
+from penstock.cli.tools.common.failures import (
     ArgumentFailure,
     CommandFailure,
     as_broker_says,
     as_future_says,
     failing,
 )
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.table import padded, widest
 from penstock.cli.tools.group_offsets.partitions import (
     end_offsets,
     offsets_from,
@@ -21,7 +22,6 @@ from penstock.cli.tools.group_offsets.partitions import (
     start_offsets,
 )
 from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, parse_partitions
-from penstock.cli.tools.table import padded, widest
 from penstock.client.admin.group_offsets import CommittedOffset
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError

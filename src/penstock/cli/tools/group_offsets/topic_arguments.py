@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.cli.tools.failures import ArgumentFailure
+from penstock.cli.tools.common.failures import ArgumentFailure
 from penstock.types import TopicPartition
 
 

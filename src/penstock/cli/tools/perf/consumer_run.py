@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from penstock.cli.progress import Progress
+from penstock.cli.output.progress import Progress
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import consumer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
-from penstock.cli.tools.console.missing_topic import MissingTopic
-from penstock.cli.tools.console.record import Record, as_records, has_error
-from penstock.cli.tools.console.stop_signals import StopSignals
-from penstock.cli.tools.console.topic_pattern import TopicPattern
+from penstock.cli.tools.clients.client_configs import consumer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.missing_topic import MissingTopic
+from penstock.cli.tools.clients.record import Record, as_records, has_error
+from penstock.cli.tools.clients.stop_signals import StopSignals
+from penstock.cli.tools.clients.topic_pattern import TopicPattern
 from penstock.cli.tools.perf.consumer_request import Request
 from penstock.cli.tools.perf.consumer_stats import ConsumerStats
 from penstock.cli.tools.perf.metrics import LatestStatistics

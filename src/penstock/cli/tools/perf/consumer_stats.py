@@ -1,6 +1,6 @@
 """What the consumer's performance test counts, and the lines it prints."""
 
-from penstock.cli.tools.console.java_text import fixed, ratio
+from penstock.cli.tools.clients.java_text import fixed, ratio
 from penstock.cli.tools.perf.simple_date_format import SimpleDateFormat
 
 BYTES_PER_MB = 1024 * 1024

@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass
 
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import consumer_settings, producer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
-from penstock.cli.tools.console.java_text import double_text, fixed
-from penstock.cli.tools.console.stop_signals import StopSignals
+from penstock.cli.tools.clients.client_configs import consumer_settings, producer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.java_text import double_text, fixed
+from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from penstock.client.errors import KafkaError as ClientError

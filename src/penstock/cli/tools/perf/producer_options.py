@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from penstock.cli.options.argparse4j import ArgumentGroup, ArgumentParser, ArgumentParserError, Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.kinds import DOUBLE, INTEGER, LONG
-from penstock.cli.tools.console.broker_list import with_bootstrap_server
+from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.perf.payloads import read_payload_file
 
 TRANSACTIONAL_ID_PREFIX = "performance-producer-"

@@ -10,12 +10,12 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from penstock.cli.progress import Progress
+from penstock.cli.output.progress import Progress
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import producer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
-from penstock.cli.tools.console.stop_signals import StopSignals
-from penstock.cli.tools.console.topic_wait import TopicWait
+from penstock.cli.tools.clients.client_configs import producer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.stop_signals import StopSignals
+from penstock.cli.tools.clients.topic_wait import TopicWait
 from penstock.cli.tools.perf.metrics import LatestStatistics
 from penstock.cli.tools.perf.payloads import any_of, increasing_numbers, random_letters
 from penstock.cli.tools.perf.producer_options import Request

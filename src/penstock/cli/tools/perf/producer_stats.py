@@ -5,7 +5,7 @@ Latencies come in lists, as many as one poll brought: they are added up as lists
 
 from collections.abc import Sequence
 
-from penstock.cli.tools.console.java_text import fixed, ratio
+from penstock.cli.tools.clients.java_text import fixed, ratio
 
 MOST_SAMPLES = 500_000
 PERCENTILES = ((0.5, "50th"), (0.95, "95th"), (0.99, "99th"), (0.999, "99.9th"))

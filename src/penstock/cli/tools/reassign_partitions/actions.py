@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from penstock.cli.java_order import in_hash_order
-from penstock.cli.tools.failures import CommandFailure, TerseFailure
+from penstock.cli.tools.common.failures import CommandFailure, TerseFailure
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.reassign_partitions.assignments import (
     assignments_of_partitions,
     assignments_of_topics,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from penstock.cli.java_order import in_hash_order
-from penstock.cli.tools.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.reassign_partitions.plans import LogDirs
 from penstock.client.admin.replica_log_dirs import TopicPartitionReplica, describe_replica_log_dirs
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.cli.java_order import in_hash_order
-from penstock.cli.tools.failures import TerseFailure, as_java_says, failing
+from penstock.cli.tools.common.failures import TerseFailure, as_java_says, failing
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.reassign_partitions.assignments import brokers_of
 from penstock.cli.tools.reassign_partitions.log_dir_moves import (
     by_broker,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from penstock.cli.tools.failures import CommandFailure, TerseFailure, as_java_says, failing
+from penstock.cli.tools.common.failures import CommandFailure, TerseFailure, as_java_says, failing
 from penstock.cli.tools.reassign_partitions.plans import LogDirs
 from penstock.client.admin.replica_log_dirs import (
     ReplicaLogDir,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from penstock.cli.tools.failures import as_java_says, failing
+from penstock.cli.tools.common.failures import as_java_says, failing
 from penstock.client.admin.configs import (
     AlterConfig,
     ConfigOperation,

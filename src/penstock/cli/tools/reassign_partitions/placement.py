@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from random import Random
 from typing import TypeVar
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from penstock.cli.java_order import in_hash_order
-from penstock.cli.tools.failures import CommandFailure
-from penstock.cli.tools.json_values import (
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.json_values import (
     array_of,
     field,
     integer_of,

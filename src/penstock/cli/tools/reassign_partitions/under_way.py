@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 
-from penstock.cli.tools.failures import as_java_says, failing
+from penstock.cli.tools.common.failures import as_java_says, failing
 from penstock.client.admin.reassignments import (
     PartitionReassignment,
     alter_partition_reassignments,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.cli.java_order import capacity_of_copy, in_hash_order
 from penstock.cli.options.command_line import print_error_and_exit
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.failures import as_broker_says, as_future_says, as_java_says, failing
+from penstock.cli.tools.common.java_order import capacity_of_copy, in_hash_order
+from penstock.cli.tools.common.table import padded, widest
 from penstock.cli.tools.consumer_groups.deleting import print_deletions, sort_out
-from penstock.cli.tools.failures import as_broker_says, as_future_says, as_java_says, failing
 from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.scenarios import (
     Offsets,
@@ -20,7 +21,6 @@ from penstock.cli.tools.group_offsets.scenarios import (
     to_latest,
 )
 from penstock.cli.tools.share_groups.listing import listed_groups
-from penstock.cli.tools.table import padded, widest
 from penstock.client.admin.groups import GroupListing, GroupState, delete_groups
 from penstock.client.admin.share_groups import (
     alter_share_group_offsets,

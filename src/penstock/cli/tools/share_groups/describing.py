@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.failures import as_future_says, as_java_says, failing
+from penstock.cli.tools.common.table import or_missing, padded, widest
 from penstock.cli.tools.consumer_groups.describing import assignment_text
-from penstock.cli.tools.failures import as_future_says, as_java_says, failing
 from penstock.cli.tools.share_groups.listing import listed_group_ids
-from penstock.cli.tools.table import or_missing, padded, widest
 from penstock.client.admin.groups import GroupState
 from penstock.client.admin.share_groups import (
     ShareGroupDescription,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from penstock.cli.java_order import in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.options.kinds import java_int
-from penstock.cli.tools.admin_client import raise_first
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.admin_client import raise_first
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.topics.selection import existing_topics
 from penstock.client.admin.topic_changes import (
     NewPartitions,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.cli.java_order import capacity_of_copy, in_hash_order
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.java_order import capacity_of_copy, in_hash_order
 from penstock.cli.tools.topics.selection import existing_topic_id, existing_topics
 from penstock.cli.tools.topics.topic_id import parsed_topic_id
 from penstock.client.admin.configs import Config, ConfigResource, ResourceType, describe_configs

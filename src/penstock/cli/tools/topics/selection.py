@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.client.admin.topics import INTERNAL_TOPICS, list_topics
 from penstock.client.cluster import Cluster
 

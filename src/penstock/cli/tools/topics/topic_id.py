@@ -1,6 +1,6 @@
 """A topic id in the words of a command line, as Java reads it: base64 that is safe in names."""
 
-from penstock.cli.tools.failures import CommandFailure
+from penstock.cli.tools.common.failures import CommandFailure
 from penstock.client.admin.topic_ids import topic_id_bytes, topic_id_text
 
 _LONGEST = 24

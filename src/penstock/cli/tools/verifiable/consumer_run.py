@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import consumer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
-from penstock.cli.tools.console.log_lines import log_error
-from penstock.cli.tools.console.missing_topic import MissingTopic
-from penstock.cli.tools.console.record import Record, as_records, has_error
-from penstock.cli.tools.console.stop_signals import StopSignals
+from penstock.cli.tools.clients.client_configs import consumer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.log_lines import log_error
+from penstock.cli.tools.clients.missing_topic import MissingTopic
+from penstock.cli.tools.clients.record import Record, as_records, has_error
+from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.cli.tools.verifiable.events import print_event
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from penstock.cli.tool import err
-from penstock.cli.tools.console.client_configs import producer_settings
-from penstock.cli.tools.console.client_events import ClientEvents, java_exception_of
-from penstock.cli.tools.console.stop_signals import StopSignals
-from penstock.cli.tools.console.topic_wait import TopicWait
+from penstock.cli.tools.clients.client_configs import producer_settings
+from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
+from penstock.cli.tools.clients.stop_signals import StopSignals
+from penstock.cli.tools.clients.topic_wait import TopicWait
 from penstock.cli.tools.perf.throttle import ThroughputThrottler
 from penstock.cli.tools.verifiable.events import print_event
 from penstock.client.librdkafka import KafkaException, Message, NativeError, Producer

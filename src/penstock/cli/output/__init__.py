@@ -1,0 +1,1 @@
+"""What `penstock` shows to people and to programs."""

@@ -1,0 +1,1 @@
+"""Records into topics and out of them: `penstock tail` and `penstock cp`."""

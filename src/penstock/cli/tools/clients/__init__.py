@@ -1,0 +1,1 @@
+"""What the tools that produce and consume have in common."""

@@ -1,0 +1,1 @@
+"""What most of the tools have in common."""

@@ -1,0 +1,1 @@
+"""What kafka-consumer-groups and kafka-share-groups have in common."""

@@ -1,0 +1,37 @@
+"""How kafka-consumer-groups and kafka-share-groups run: one connection, and failures told as they tell them.
+
+A command that fails says so on standard output and ends with 0, as Kafka's do; only wrong arguments end with 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.cli.options.command_line import print_usage_and_exit
+from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.failures import ArgumentFailure, CommandFailure
+from penstock.client.cluster import Cluster
+from penstock.client.errors import KafkaError
+from penstock.errors import ConfigError
+
+
+def run_group_command(
+    kind: str, parser: OptionParser, options: OptionSet, action: Callable[[Cluster], None]
+) -> int:
+    try:
+        with admin_client(_configs(options)) as cluster:
+            action(cluster)
+    except ArgumentFailure as failure:
+        print_usage_and_exit(parser, str(failure))
+    except (CommandFailure, OptionError, KafkaError, ConfigError, OSError) as failure:
+        print(f"\nError: Executing {kind} group command failed due to {failure}")
+    return 0
+
+
+def _configs(options: OptionSet) -> dict[str, str]:
+    return {
+        **command_config(options),
+        "bootstrap.servers": options.value("bootstrap-server"),
+        "default.api.timeout.ms": str(options.value("timeout")),
+    }
