@@ -32,24 +32,28 @@ class ProtobufSchema:
     schema_type = SCHEMA_TYPE
 
     def __init__(
-        self, source: ProtoSource, references: Mapping[str, ProtoSource], text: str | None = None
+        self, text: str, references: Mapping[str, ProtoSource], *, is_canonical: bool = False
     ) -> None:
-        self.source = source
-        self._references = references
         self._text = text
+        self._references = references
+        self._canonical = text if is_canonical else None
+
+    @cached_property
+    def source(self) -> ProtoSource:
+        return source_of(self._text)
 
     @cached_property
     def scope(self) -> Scope:
         return Scope(self.source, self._references)
 
     def canonical(self) -> str:
-        if self._text is None:
-            self._text = print_file(self.source.file)
-        return self._text
+        if self._canonical is None:
+            self._canonical = print_file(self.source.file)
+        return self._canonical
 
     def normalized(self) -> ProtobufSchema:
         text = print_file(normalized_file(self.scope))
-        return ProtobufSchema(source_of(text), self._references, text)
+        return ProtobufSchema(text, self._references, is_canonical=True)
 
     def formatted(self, how: str) -> str:
         match how.strip().lower():
@@ -78,7 +82,8 @@ class ProtobufSchema:
 
 def parse(text: str, references: Mapping[str, str], *, is_new: bool = True) -> ProtobufSchema:
     """Of what was registered before only the syntax is checked."""
-    schema = ProtobufSchema(source_of(text), {path: source_of(each) for path, each in references.items()})
+    source_of(text)
+    schema = ProtobufSchema(text, {path: source_of(each) for path, each in references.items()})
     if is_new:
         validate(schema.scope)
     return schema

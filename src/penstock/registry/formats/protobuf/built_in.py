@@ -48,3 +48,11 @@ def built_in(path: str) -> ProtoSource | None:
     if path in _TEXTS:
         return ProtoSource(parse_text(_TEXTS[path]), _TEXTS[path])
     return None
+
+
+@cache
+def built_in_types() -> dict[str, str]:
+    """The path of the file of each type, by its full name."""
+    return {
+        name: path for path in sorted(BUILT_IN_PATHS) if (found := built_in(path)) for name in found.types
+    }

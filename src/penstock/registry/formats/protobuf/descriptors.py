@@ -11,7 +11,8 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2
 
-from penstock.registry.formats.protobuf.built_in import well_known_descriptor
+from penstock.registry.formats.protobuf.built_in import built_in, well_known_descriptor
+from penstock.registry.formats.protobuf.confluent_types import META_PATH
 from penstock.registry.formats.protobuf.default_values import default_text
 from penstock.registry.formats.protobuf.editions import EDITIONS
 from penstock.registry.formats.protobuf.elements import (
@@ -86,8 +87,16 @@ class _Builder:
         for service in file.services:
             self._service(descriptor.service.add(), service, package)
         self._options(descriptor, file.options, package)
-        self._setter.set_extensions([*self._dependencies, descriptor])
+        self._setter.set_extensions(lambda: [*self._dependencies, descriptor, *self._meta()])
         return descriptor
+
+    def _meta(self) -> list[Any]:
+        """Confluent's options need no import."""
+        known = {self._descriptor.name, *(each.name for each in self._dependencies)}
+        meta = built_in(META_PATH)
+        if META_PATH in known or meta is None:
+            return []
+        return [each for each in file_descriptors(Scope(meta, {}), META_PATH) if each.name not in known]
 
     def _set_edition(self, edition: str) -> None:
         if edition not in EDITIONS:

@@ -7,7 +7,7 @@ option that nobody defines is left out, as Confluent's registry leaves it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,11 +36,11 @@ class OptionSetter:
             else:
                 self._merge(text, options, each, None)
 
-    def set_extensions(self, files: Iterable[Any]) -> None:
+    def set_extensions(self, files: Callable[[], Iterable[Any]]) -> None:
         """With the descriptors of all that the file needs, and its own."""
         if not self._waiting:
             return
-        pool = pool_of(files)
+        pool = pool_of(files())
         for options, text, option in self._waiting:
             known = message_of(pool, options.DESCRIPTOR.full_name)
             self._merge(text, known, option, pool)

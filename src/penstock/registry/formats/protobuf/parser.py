@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from penstock.registry.formats.protobuf.elements import (
     MAX_ENUM_NUMBER,
@@ -36,7 +35,6 @@ _LABELS = ("optional", "required", "repeated")
 _SYNTAXES = ("proto2", "proto3")
 
 
-@lru_cache(maxsize=512)
 def parse_text(text: str) -> ProtoFile:
     return _Parser(text).file()
 
@@ -176,7 +174,7 @@ class _Parser:
         """Confluent's registry stores the default of bytes without its quotes, so that is understood too."""
         if isinstance(option.value, dict | list):
             self._reader.fail(option.at, f"the default of {field.name} is a single value")
-        return _text_of(option.value) if field.type in ("bytes", "string") else option.value
+        return _text_of(option.value) if field.type == "bytes" else option.value
 
     def _type(self) -> str:
         if self._reader.peek.text == "map" and self._reader.peek_second.text == "<":

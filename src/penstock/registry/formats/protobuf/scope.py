@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.registry.formats.protobuf.built_in import built_in
+from penstock.registry.formats.protobuf.built_in import built_in, built_in_types
+from penstock.registry.formats.protobuf.confluent_types import META_PATH
 from penstock.registry.formats.protobuf.elements import Message
 from penstock.registry.formats.protobuf.sources import ExtensionInfo, ProtoSource, TypeInfo, joined
 
@@ -22,6 +23,7 @@ class Scope:
         for each in (source, *references.values()):
             self._add_built_ins(each)
         self._all = (source, *self.files.values())
+        self._resolved: dict[tuple[str, str], TypeInfo | None] = {}
 
     def _add_built_ins(self, source: ProtoSource) -> None:
         for each in source.file.imports:
@@ -33,12 +35,23 @@ class Scope:
         return next((info for each in self._all if (info := each.types.get(full_name))), None)
 
     def extension_info(self, full_name: str) -> ExtensionInfo | None:
-        return next((info for each in self._all if (info := each.extensions.get(full_name))), None)
+        """Confluent's own are known without an import."""
+        found = next((info for each in self._all if (info := each.extensions.get(full_name))), None)
+        if found is None and full_name.startswith("confluent.") and (meta := built_in(META_PATH)):
+            return meta.extensions.get(full_name)
+        return found
 
     def is_local(self, info: TypeInfo) -> bool:
         return self.source.types.get(info.full_name) is info
 
     def resolve(self, name: str, scope: str) -> TypeInfo | None:
+        """As Confluent's registry has it, built-in types are known by their full names without an import."""
+        if (name, scope) not in self._resolved:
+            found = self._resolve(name, scope) or _built_in_type(name.removeprefix("."))
+            self._resolved[name, scope] = found
+        return self._resolved[name, scope]
+
+    def _resolve(self, name: str, scope: str) -> TypeInfo | None:
         if name.startswith("."):
             return self.type_info(name[1:])
         first, _, rest = name.partition(".")
@@ -85,7 +98,15 @@ class Scope:
             seen.add(path)
 
     def path_of(self, info: TypeInfo) -> str:
-        return next((path for path, each in self.files.items() if each.types.get(info.full_name) is info), "")
+        paths = (path for path, each in self.files.items() if each.types.get(info.full_name) is info)
+        return next(paths, None) or built_in_types()[info.full_name]
+
+
+def _built_in_type(full_name: str) -> TypeInfo | None:
+    if not full_name.startswith(("google.", "confluent.")):
+        return None
+    source = built_in(built_in_types().get(full_name, ""))
+    return source.types[full_name] if source else None
 
 
 def _outwards(scope: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from penstock.registry.formats.protobuf.sources import ProtoSource
 from penstock.registry.formats.schema_format import InvalidSchema
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def source_of(text: str) -> ProtoSource:
     try:
         return ProtoSource(parse_text(text), text)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from penstock.registry.formats.schema_format import InvalidSchema
 
 _PATTERN = re.compile(
     r"""
-    (?P<space>   (?: [\s\ufeff]+ | //[^\n]* | /\*.*?\*/ )+ )
-  | (?P<word>    [A-Za-z_][A-Za-z0-9_]* )
-  | (?P<number>  (?: 0[xX][0-9a-fA-F]+ | (?: \d+\.?\d* | \.\d+ ) (?: [eE][+-]?\d+ )? ) [fF]? )
-  | (?P<string>  "(?: [^"\\\n] | \\. )*" | '(?: [^'\\\n] | \\. )*' )
-  | (?P<symbol>  [^\s"'] )
+    (?: [\s\ufeff]+ | //[^\n]* | /\*.*?\*/ )*+
+    (?: (?P<word>    [A-Za-z_][A-Za-z0-9_]* )
+      | (?P<number>  (?: 0[xX][0-9a-fA-F]+ | (?: \d+\.?\d* | \.\d+ ) (?: [eE][+-]?\d+ )? ) [fF]? )
+      | (?P<string>  "(?: [^"\\\n] | \\. )*" | '(?: [^'\\\n] | \\. )*' )
+      | (?P<symbol>  [^\s"'] )
+      | (?P<end>     \Z )
+      | (?P<open>    ["'] )
+    )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _ESCAPE = re.compile(
     rb"\\(?: [xX]([0-9a-fA-F]{1,2}) | ([0-7]{1,3}) | u([0-9a-fA-F]{4}) | U([0-9a-fA-F]{8}) | (.) )",
@@ -37,8 +39,7 @@ _ESCAPED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     kind: str
     """word, number, string, symbol or end."""
     text: str
@@ -55,18 +56,16 @@ def fail(text: str, at: int, problem: str) -> NoReturn:
 
 def tokens_of(text: str) -> list[Token]:
     found: list[Token] = []
-    at = 0
-    while at < len(text):
-        match = _PATTERN.match(text, at)
-        if match is None:
-            fail(text, at, "a string has no end on its line")
+    for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
-        if kind != "space":
-            found.append(Token(kind, match.group(), at))
-        if match.group() == "/" and text.startswith("/*", at):
-            fail(text, at, "a comment has no end")
-        at = match.end()
-    found.append(Token("end", "", len(text)))
+        token = Token(kind, match[kind], match.start(kind))
+        if kind == "open":
+            fail(text, token.at, "a string has no end on its line")
+        if token.text == "/" and text.startswith("/*", token.at):
+            fail(text, token.at, "a comment has no end")
+        found.append(token)
+        if kind == "end":
+            break
     return found
 
 
@@ -100,26 +99,23 @@ class TokenReader:
         self._text = text
         self._tokens = tokens_of(text)
         self._next = 0
-
-    @property
-    def peek(self) -> Token:
-        return self._tokens[self._next]
+        self.peek = self._tokens[0]
 
     @property
     def peek_second(self) -> Token:
         return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
 
     def take(self) -> Token:
-        token = self._tokens[self._next]
+        token = self.peek
         if token.kind != "end":
             self._next += 1
+            self.peek = self._tokens[self._next]
         return token
 
     def maybe(self, text: str) -> bool:
-        token = self._tokens[self._next]
-        if token.text != text or token.kind == "string":
+        if self.peek.text != text:
             return False
-        self._next += 1
+        self.take()
         return True
 
     def expect(self, text: str) -> Token:
