@@ -17,13 +17,14 @@ class ClientGone(Exception):
 class Request:
     """`path` holds the parts of the route in braces, decoded: `%2F` is a slash in a name, not a step."""
 
-    __slots__ = ("_headers", "_query", "max_body_bytes", "path", "receive", "scope")
+    __slots__ = ("_body", "_headers", "_query", "max_body_bytes", "path", "receive", "scope")
 
     def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str], max_body_bytes: int) -> None:
         self.scope = scope
         self.receive = receive
         self.path = path
         self.max_body_bytes = max_body_bytes
+        self._body: bytes | None = None
         self._headers: dict[bytes, bytes] | None = None
         self._query: dict[str, list[str]] | None = None
 
@@ -67,6 +68,11 @@ class Request:
 
     async def body(self) -> bytes:
         """The whole body; raises before more than the limit is held."""
+        if self._body is None:
+            self._body = await self._read_body()
+        return self._body
+
+    async def _read_body(self) -> bytes:
         declared = self.header(b"content-length")
         if declared.isdecimal() and int(declared) > self.max_body_bytes:
             raise BodyTooLarge(self.max_body_bytes)

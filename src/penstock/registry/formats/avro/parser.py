@@ -119,10 +119,12 @@ class Parser:
         symbols = schema.get("symbols")
         if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
             raise _wrong(f"{at}/symbols", f"Enum has no symbols: {_shown(schema)}")
+        seen: set[str] = set()
         for index, symbol in enumerate(symbols):
             _check_name(symbol, f"{at}/symbols/{index}")
-            if symbol in symbols[:index]:
+            if symbol in seen:
                 raise _wrong(f"{at}/symbols/{index}", f"Duplicate enum symbol: {symbol}")
+            seen.add(symbol)
         default = schema.get("default")
         if default is not None and default not in symbols:
             raise _wrong(

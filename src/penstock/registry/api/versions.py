@@ -1,0 +1,97 @@
+"""/subjects/{subject}/versions: registration, versions, who refers to them, deletion."""
+
+from penstock.registry import errors
+from penstock.registry.decisions_delete import decide_delete_version
+from penstock.registry.decisions_register import decide_register, find_registered
+from penstock.registry.listings import list_referenced_by, list_versions
+from penstock.registry.lookups import aliased, get_version
+from penstock.registry.node import RegistryNode
+from penstock.web.request import Request
+from penstock.web.response import Response, json_response
+from penstock.web.routes import Routes
+
+
+def routes_of(node: RegistryNode) -> Routes:
+    routes = Routes()
+
+    @routes.get("/subjects/{subject}/versions")
+    async def list_all(request: Request) -> Response:
+        found = list_versions(
+            node.state,
+            node.rules,
+            aliased(node.state, request.path["subject"]),
+            deleted=request.flag("deleted"),
+            deleted_only=request.flag("deletedOnly"),
+            deleted_as_negative=request.flag("deletedAsNegative"),
+            offset=request.number("offset", 0),
+            limit=request.number("limit", -1),
+        )
+        return json_response(found)
+
+    @routes.post("/subjects/{subject}/versions")
+    async def register(request: Request) -> Response:
+        """What is registered already needs no leader."""
+        body = await request.json_object()
+        subject = aliased(node.state, request.path["subject"])
+        normalize, force, form = request.flag("normalize"), request.flag("force"), request.text("format")
+        known = find_registered(node.state, node.rules, subject, body, normalize=normalize, format_name=form)
+        if known is not None:
+            return json_response(known)
+        return await node.change(
+            request,
+            lambda state: decide_register(
+                state, node.rules, subject, body, normalize=normalize, force=force, format_name=form
+            ),
+        )
+
+    @routes.get("/subjects/{subject}/versions/{version}")
+    async def get_one(request: Request) -> Response:
+        found = get_version(
+            node.state,
+            node.rules,
+            aliased(node.state, request.path["subject"]),
+            request.path["version"],
+            deleted=request.flag("deleted"),
+            format_name=request.text("format"),
+            reference_format=request.text("referenceFormat"),
+        )
+        return json_response(found)
+
+    @routes.get("/subjects/{subject}/versions/{version}/schema")
+    async def get_schema_only(request: Request) -> Response:
+        found = get_version(
+            node.state,
+            node.rules,
+            aliased(node.state, request.path["subject"]),
+            request.path["version"],
+            deleted=request.flag("deleted"),
+            format_name=request.text("format"),
+        )
+        return Response(found["schema"].encode())
+
+    @routes.get("/subjects/{subject}/versions/{version}/referencedby")
+    async def referenced_by(request: Request) -> Response:
+        found = list_referenced_by(
+            node.state,
+            node.rules,
+            aliased(node.state, request.path["subject"]),
+            request.path["version"],
+            deleted=request.flag("deleted"),
+            offset=request.number("offset", 0),
+            limit=request.number("limit", -1),
+        )
+        return json_response(found)
+
+    @routes.delete("/subjects/{subject}/versions/{version}")
+    async def delete(request: Request) -> Response:
+        subject, version = aliased(node.state, request.path["subject"]), request.path["version"]
+        permanent = request.flag("permanent")
+        return await node.change(
+            request, lambda state: decide_delete_version(state, subject, version, permanent=permanent)
+        )
+
+    @routes.post("/subjects/{subject}/versions/{version}/tags")
+    async def change_tags(request: Request) -> Response:
+        raise errors.invalid_schema("tags within schemas are not supported")
+
+    return routes

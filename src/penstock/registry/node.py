@@ -1,0 +1,153 @@
+"""One registry among several: reads from its own state, writes if it leads, forwards to the leader if it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from penstock.registry import errors
+from penstock.registry.all_formats import FORMATS
+from penstock.registry.election import LeaderElection
+from penstock.registry.election_protocol import Identity
+from penstock.registry.forwarding import FORWARDED, forward
+from penstock.registry.rules import RegistryRules, SearchLimits
+from penstock.registry.settings import RegistrySettings
+from penstock.registry.state import RegistryState
+from penstock.registry.store import SchemaStore
+from penstock.registry.writer import Decide, Fenced, Writer
+from penstock.web.errors import unavailable
+from penstock.web.request import Request
+from penstock.web.response import Response, json_response
+
+log = logging.getLogger("penstock.registry")
+
+RETRY_AFTER_SECONDS = 1
+
+
+class RegistryNode:
+    def __init__(self, settings: RegistrySettings) -> None:
+        self.settings = settings
+        self.rules = rules_of(settings)
+        self.leader: Identity | None = None
+        self._elected = asyncio.Event()
+        self._url = ""
+        self._store = SchemaStore(settings)
+        self._election: LeaderElection | None = None
+        self._writer: Writer | None = None
+        self._terms: set[asyncio.Task[None]] = set()
+
+    @property
+    def state(self) -> RegistryState:
+        """For reads; an error 503 until what was there at the start is read."""
+        self._require_ready()
+        return self._store.state
+
+    def _require_ready(self) -> None:
+        if not self._store.is_ready:
+            raise unavailable(
+                f"The schemas are not read yet: {self._store.trouble or 'they are being read'}",
+                retry_after_seconds=RETRY_AFTER_SECONDS,
+            )
+
+    @property
+    def is_leader(self) -> bool:
+        return self._writer is not None
+
+    def kafka_cluster_id(self) -> str:
+        self._require_ready()
+        return self._store.kafka_cluster_id
+
+    async def change(self, request: Request, decide: Decide) -> Response:
+        """A write: decided and written here, or the leader's answer."""
+        if self._store.trouble:
+            raise unavailable(
+                f"Kafka cannot be reached: {self._store.trouble}", retry_after_seconds=RETRY_AFTER_SECONDS
+            )
+        leader = await self._known_leader()
+        if self._writer is not None:
+            return json_response(await self._writer.write(decide))
+        if request.header(FORWARDED):
+            raise errors.unknown_leader()
+        return await forward(request, leader, self.settings)
+
+    async def _known_leader(self) -> Identity:
+        """Waits for an election that is going on, but not for ever."""
+        if self.leader is None:
+            self._elected.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.kafkastore_timeout_ms / 1000):
+                    await self._elected.wait()
+        if self.leader is None:
+            raise errors.unknown_leader()
+        return self.leader
+
+    # life
+
+    async def run(self, port: int) -> None:
+        """Until cancelled; raises what makes it pointless to go on. `port` is where it listens."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._store.run())
+                tasks.create_task(self._take_part(port))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
+
+    async def _take_part(self, port: int) -> None:
+        await self._store.read_to_the_end()
+        settings = self.settings
+        identity = Identity(
+            settings.advertised_host(), settings.host_port or port, settings.leader_eligibility
+        )
+        self._url = identity.url
+        self._election = LeaderElection(settings, identity, self._on_leader)
+        try:
+            await self._election.run()
+        finally:
+            self._step_down()
+            if self._terms:
+                await asyncio.shield(asyncio.wait(self._terms))
+
+    def _on_leader(self, leader: Identity | None) -> None:
+        self.leader = leader
+        if leader is not None:
+            self._elected.set()
+        if leader is None or leader.url != self._url:
+            self._step_down()
+        elif self._writer is None:
+            self._writer = Writer(self.settings, self._store)
+            term = asyncio.create_task(self._serve_term(self._writer))
+            self._terms.add(term)
+            term.add_done_callback(self._terms.discard)
+
+    def _step_down(self) -> None:
+        if self._writer is not None:
+            self._writer.stop()
+            self._writer = None
+
+    async def _serve_term(self, writer: Writer) -> None:
+        try:
+            await writer.run()
+        except Fenced as error:
+            log.warning("another registry writes: %s", error)
+        if self._writer is writer:
+            self._on_leader(None)
+            assert self._election is not None, "only an election makes a leader"
+            self._election.repeat()
+
+
+def rules_of(settings: RegistrySettings) -> RegistryRules:
+    return RegistryRules(
+        FORMATS,
+        compatibility_level=settings.schema_compatibility_level.upper(),
+        mode_mutability=settings.mode_mutability,
+        validate_fields=settings.schema_validate_fields,
+        validate_new_schemas=settings.schema_validate_new_schemas,
+        reject_empty_subject=settings.schema_reject_empty_subject,
+        schema_limits=SearchLimits(settings.schema_search_default_limit, settings.schema_search_max_limit),
+        subject_limits=SearchLimits(settings.subject_search_default_limit, settings.subject_search_max_limit),
+        subject_version_limits=SearchLimits(
+            settings.subject_version_search_default_limit, settings.subject_version_search_max_limit
+        ),
+        context_limits=SearchLimits(settings.context_search_default_limit, settings.context_search_max_limit),
+    )

@@ -1,0 +1,218 @@
+"""The leader's way into the topic: decisions are made in turn, and written together in transactions.
+
+Whoever opens a producer with the registries' transactional id fences the one who had it before: what an earlier leader
+has not committed by then is aborted, and it can commit nothing afterwards. So a writer opens its producer, writes a
+record of no meaning, and waits until it has been replayed. From then on its state has all that was ever committed, and
+nobody else can add to it.
+
+Requests that come while a transaction is under way make the next one together. Each is decided on an overlay of the
+state that has what the ones before it will write (see `state`); they are answered when all of it has been replayed.
+
+If a record is refused, the transaction is aborted and its requests are decided anew, one by one, so that only the one
+to blame fails. If it is not known what became of a transaction, its requests are answered so (50002), and the producer
+is opened again, which settles the matter one way or the other before the next decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.client import AsyncKafkaProducer
+from penstock.client.errors import FatalError, KafkaError
+from penstock.errors import ErrorCode
+from penstock.registry import errors
+from penstock.registry.decisions import Decision
+from penstock.registry.errors import RegistryError
+from penstock.registry.settings import RegistrySettings
+from penstock.registry.state import RegistryState
+from penstock.registry.store import SchemaStore
+from penstock.registry.stored import OtherKey, Record, encode_key
+
+log = logging.getLogger("penstock.registry.writer")
+
+MOST_PER_TRANSACTION = 500
+MOST_WAITING = 10_000
+RETRY_SECONDS = 0.2
+TRANSACTION_TIMEOUT_MS = 30_000
+CLOSE_SECONDS = 1.0
+NOTHING: Record = (encode_key(OtherKey("NOOP")), None)
+
+Decide = Callable[[RegistryState], Decision]
+
+
+class Fenced(Exception):
+    """Another registry has taken over."""
+
+
+class _Refused(Exception):
+    """Kafka does not take a record; nothing of the transaction is written."""
+
+
+@dataclass(slots=True)
+class _Request:
+    decide: Decide
+    answered: asyncio.Future[Any]
+    decision: Decision | RegistryError = field(default_factory=lambda: Decision((), None))
+
+
+class Writer:
+    def __init__(self, settings: RegistrySettings, store: SchemaStore) -> None:
+        self._settings = settings
+        self._store = store
+        self._waiting: deque[_Request] = deque()
+        self._has_work = asyncio.Event()
+        self._is_stopping = False
+
+    async def write(self, decide: Decide) -> Any:
+        """The answer to a request, when what it needs is in the log and replayed."""
+        if len(self._waiting) >= MOST_WAITING:
+            raise errors.operation_timed_out(f"{MOST_WAITING} writes are waiting already")
+        request = _Request(decide, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
+        self._has_work.set()
+        try:
+            async with asyncio.timeout(self._settings.kafkastore_timeout_ms / 1000):
+                return await request.answered
+        except TimeoutError:
+            raise errors.operation_timed_out(
+                f"Write to Kafka took more than kafkastore.timeout.ms, which is "
+                f"{self._settings.kafkastore_timeout_ms}; whether it was done is not known"
+            ) from None
+
+    def stop(self) -> None:
+        """Has `run` return after what it is writing."""
+        self._is_stopping = True
+        self._has_work.set()
+
+    async def run(self) -> None:
+        """Leads, until stopped or `Fenced`; then nothing that waits will be written."""
+        try:
+            while not self._is_stopping:
+                try:
+                    await self._lead()
+                except KafkaError as error:
+                    log.warning("the topic cannot be written now: %s", error)
+                    await asyncio.sleep(RETRY_SECONDS)
+        finally:
+            self._fail(self._waiting, errors.unknown_leader("The leader has just changed."))
+            self._waiting.clear()
+
+    async def _lead(self) -> None:
+        producer = AsyncKafkaProducer(self._producer_configs())
+        try:
+            await producer.init_transactions()
+            await self._store.replayed(await self._commit(producer, [NOTHING]))
+            log.info("leading from offset %d on", self._store.position)
+            while not self._is_stopping:
+                await self._serve(producer)
+        except _Refused as error:
+            raise KafkaError(str(error)) from None
+        except FatalError as error:
+            if error.code in _FENCED:
+                raise Fenced(str(error)) from None
+            raise
+        finally:
+            with suppress(KafkaError):
+                await asyncio.shield(producer.close(timeout=CLOSE_SECONDS))
+
+    def _producer_configs(self) -> dict[str, object]:
+        settings = self._settings
+        return {
+            **settings.client_configs,
+            "client.id": "schema-registry-writer",
+            "transactional.id": f"{settings.schema_registry_group_id}-{settings.kafkastore_topic}-leader",
+            "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
+            "delivery.timeout.ms": settings.kafkastore_timeout_ms,
+            "max.block.ms": settings.kafkastore_timeout_ms,
+            "linger.ms": 0,
+        }
+
+    async def _serve(self, producer: AsyncKafkaProducer) -> None:
+        await self._has_work.wait()
+        taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_PER_TRANSACTION))]
+        if not self._waiting:
+            self._has_work.clear()
+        try:
+            await self._write_together(producer, taken)
+        except _Refused:
+            for request in taken:
+                await self._write_alone(producer, request)
+
+    async def _write_alone(self, producer: AsyncKafkaProducer, request: _Request) -> None:
+        try:
+            await self._write_together(producer, [request])
+        except _Refused as error:
+            self._fail([request], _refusal(error))
+
+    async def _write_together(self, producer: AsyncKafkaProducer, requests: Sequence[_Request]) -> None:
+        pending = self._store.state.overlay()
+        decided = [request for request in requests if not request.answered.done()]
+        records = [record for request in decided for record in _decide(request, pending)]
+        if records:
+            try:
+                last_offset = await self._commit(producer, records)
+            except (KafkaError, asyncio.CancelledError) as error:
+                self._store.state.burn_ids(pending)
+                self._fail(
+                    decided, errors.operation_timed_out(f"The outcome of the write is not known: {error}")
+                )
+                raise
+            await self._store.replayed(last_offset)
+        for request in decided:
+            _answer(request)
+
+    async def _commit(self, producer: AsyncKafkaProducer, records: Sequence[Record]) -> int:
+        """The offset of the last record, once all are committed."""
+        await producer.begin_transaction()
+        topic = self._settings.kafkastore_topic
+        sent = [producer.send_nowait(topic, value, key, 0) for key, value in records]
+        outcomes = await asyncio.gather(*sent, return_exceptions=True)
+        refused = next(
+            (each for each in outcomes if isinstance(each, KafkaError) and each.code in _TOO_LARGE), None
+        )
+        if refused is not None:
+            await producer.abort_transaction()
+            raise _Refused(str(refused)) from refused
+        await producer.commit_transaction()
+        return max(each.offset for each in outcomes if not isinstance(each, BaseException))
+
+    @staticmethod
+    def _fail(requests: Sequence[_Request] | deque[_Request], error: RegistryError) -> None:
+        for request in requests:
+            if not request.answered.done():
+                request.answered.set_exception(error)
+
+
+def _decide(request: _Request, pending: RegistryState) -> Sequence[Record]:
+    """What is to be written; an error is an answer like any other, and waits for what it stands on."""
+    try:
+        request.decision = request.decide(pending)
+    except RegistryError as error:
+        request.decision = error
+        return ()
+    pending.apply(request.decision.records)
+    return request.decision.records
+
+
+def _answer(request: _Request) -> None:
+    if request.answered.done():
+        return
+    if isinstance(request.decision, RegistryError):
+        request.answered.set_exception(request.decision)
+    else:
+        request.answered.set_result(request.decision.answer)
+
+
+def _refusal(error: _Refused) -> RegistryError:
+    log.warning("a record was refused: %s", error)
+    return errors.schema_too_large()
+
+
+_TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
+_FENCED = {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_PRODUCER_ID_MAPPING}
