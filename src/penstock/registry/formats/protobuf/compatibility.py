@@ -253,7 +253,7 @@ class _Comparison:
 
     def _same_definition(self, old: TypeInfo, new: TypeInfo) -> bool:
         """Types that both schemas define themselves are compared on their own."""
-        if old is new or (self._writer.is_local(old) and self._reader.is_local(new)):
+        if self._writer.is_local(old) and self._reader.is_local(new):
             return True
         pair = old.full_name, new.full_name
         if pair not in self._imported:
