@@ -8,7 +8,14 @@ from penstock.cli.platform.init import main
 from penstock.errors import ConfigError
 
 SHIPPED = Path(__file__).parents[2] / "config"
-NAMES = ["consumer.properties", "producer.properties", "server.properties", "zookeeper.properties"]
+NAMES = [
+    "consumer.properties",
+    "kafka-rest.properties",
+    "producer.properties",
+    "schema-registry.properties",
+    "server.properties",
+    "zookeeper.properties",
+]
 
 
 def test_the_files_are_those_of_the_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

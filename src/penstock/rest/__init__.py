@@ -1,0 +1,1 @@
+"""The REST proxy: Kafka over HTTP, with Confluent's APIs."""

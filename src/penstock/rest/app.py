@@ -1,0 +1,62 @@
+"""The REST proxy as a process: serves until it is told to stop."""
+
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvloop
+
+from penstock.errors import ConfigError
+from penstock.rest.errors import translate
+from penstock.rest.kafka import Kafka, connected_kafka
+from penstock.rest.operations import JSON, routes_of
+from penstock.rest.settings import RestSettings
+from penstock.rest.v3.operations import OPERATIONS
+from penstock.web.app import HttpApp
+from penstock.web.listeners import Listener
+from penstock.web.routes import Routes
+from penstock.web.serving import serving
+
+YOUNG_THRESHOLD = 10_000
+
+
+def make_app(kafka: Kafka) -> HttpApp:
+    routes = Routes()
+    routes.include(routes_of(OPERATIONS, kafka))
+    return HttpApp(
+        routes,
+        JSON,
+        max_body_bytes=kafka.settings.api_v3_produce_request_size_limit_max_bytes,
+        translate=translate,
+    )
+
+
+@asynccontextmanager
+async def running_proxy(settings: RestSettings) -> AsyncIterator[list[Listener]]:
+    """A proxy in this event loop: where it listens."""
+    async with connected_kafka(settings) as kafka, serving(make_app(kafka), settings.endpoints) as listeners:
+        yield listeners
+
+
+def run(settings: RestSettings) -> int:
+    """Runs a proxy until SIGTERM or SIGINT; the exit code."""
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings))
+    except ConfigError as error:
+        print(f"kafka-rest-start: {error}", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+async def _serve(settings: RestSettings) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with running_proxy(settings) as listeners:
+        gc.set_threshold(YOUNG_THRESHOLD)
+        print(f"REST proxy is ready on {', '.join(map(str, listeners))}", flush=True)
+        await stopped.wait()

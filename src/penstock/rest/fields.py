@@ -1,0 +1,98 @@
+"""What the objects in requests are made of: tables that check them, and that OpenAPI describes them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.rest.errors import bad_field, missing_field
+from penstock.web.request import Request
+
+OPENAPI_TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
+_TAKES = {
+    str: "a string",
+    int: "an integer",
+    bool: "true or false",
+    list: "an array",
+    dict: "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`items` is what an array's items are made of; `values` are those that a text may have."""
+
+    kind: type
+    required: bool = False
+    items: Fields | None = None
+    values: tuple[str, ...] = ()
+    description: str = ""
+
+    def check(self, name: str, value: Any) -> Any:
+        if type(value) is not self.kind:
+            raise bad_field(name, value, _TAKES[self.kind])
+        if self.values and isinstance(value, str):
+            if value.upper() not in self.values:
+                raise bad_field(name, value, f"one of {', '.join(self.values)}")
+            return value.upper()
+        if self.items is not None and isinstance(value, list):
+            return [self.items.check(f"{name}[{index}]", item) for index, item in enumerate(value)]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of an object. Others than these are ignored, as Confluent's proxy does."""
+
+    name: str
+    fields: Mapping[str, Field]
+
+    async def read(self, request: Request) -> dict[str, Any]:
+        return self.check("", await request.json_object())
+
+    def check(self, where: str, given: Any) -> dict[str, Any]:
+        """The fields that are given and not null, each of its type."""
+        if not isinstance(given, dict):
+            raise bad_field(where, given, "an object")
+        found: dict[str, Any] = {}
+        for name, field in self.fields.items():
+            path = f"{where}.{name}" if where else name
+            value = given.get(name)
+            if value is not None:
+                found[name] = field.check(path, value)
+            elif field.required:
+                raise missing_field(path)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One of the query."""
+
+    name: str
+    kind: type = str
+    description: str = ""
+    required: bool = False
+
+
+def read_integer(name: str, text: str, least: int = 0, most: int = 2**63 - 1) -> int:
+    """A number in the path or the query."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise bad_field(name, text, f"an integer of at least {least}")
+    return number
+
+
+def query_integer(request: Request, name: str, default: int, least: int = 0, most: int = 2**63 - 1) -> int:
+    text = request.text(name)
+    return read_integer(name, text, least, most) if text else default
