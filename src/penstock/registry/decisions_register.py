@@ -18,7 +18,7 @@ from penstock.registry.names import (
     qualified_context_of,
 )
 from penstock.registry.parsing import canonicalize, parse_stored
-from penstock.registry.requests import LATEST, UNASSIGNED_VERSION, SchemaDraft, read_schema
+from penstock.registry.requests import LATEST, UNASSIGNED_ID, UNASSIGNED_VERSION, SchemaDraft, read_schema
 from penstock.registry.rules import RegistryRules
 from penstock.registry.scopes import (
     config_in_scope,
@@ -130,12 +130,11 @@ class _Registration:
         canonical, parsed = canonicalize(
             self.state, self.rules, self.config, draft, is_new=is_new, normalize=normalize
         )
-        schema_id = self._known_id(canonical, draft.id)
-        same = self._registered(canonical, parsed, schema_id, live)
+        same = self._registered(canonical, parsed, draft.id, live)
         if same is not None:
             return (), stored_from(canonical, same.version, same.id)
         self._check_compatible(canonical, parsed, live)
-        return self._records(canonical, schema_id, new_version, versions)
+        return self._records(canonical, self._known_id(canonical, draft.id), new_version, versions)
 
     def _check_mode(self, draft: SchemaDraft) -> None:
         check_writable(self.state, draft.subject)
@@ -152,19 +151,16 @@ class _Registration:
         return with_contracts(self.config, draft, latest, new_version)
 
     def _known_id(self, canonical: SchemaDraft, asked: int) -> int:
-        """The id that the schema has in this context, if it is none other than the one asked for."""
-        context = context_of(canonical.subject)
-        known = self.state.ids.get((context, canonical.md5))
-        if known is None or (context, known) not in self.state.users:
-            return asked
-        return known if asked < 0 else asked
+        """The id asked for, else the one that the schema has in this context."""
+        known = self.state.ids_of(context_of(canonical.subject), canonical.md5)
+        return known[0] if known and asked < 0 else asked
 
     def _registered(
-        self, canonical: SchemaDraft, parsed: ParsedSchema, schema_id: int, live: list[StoredSchema]
+        self, canonical: SchemaDraft, parsed: ParsedSchema, asked: int, live: list[StoredSchema]
     ) -> StoredSchema | None:
         if canonical.version != UNASSIGNED_VERSION:
             return None
-        candidates = [version for version in reversed(live) if schema_id < 0 or schema_id == version.id]
+        candidates = [version for version in reversed(live) if asked in (UNASSIGNED_ID, version.id)]
         exact = next((version for version in candidates if version.md5 == canonical.md5), None)
         return exact or first_same(self.state, self.rules, canonical, parsed, candidates)
 

@@ -195,7 +195,7 @@ def _ids_of_guid(state: RegistryState, guid: str) -> list[tuple[str, int]]:
     if md5 is None:
         return []
     contexts = sorted({DEFAULT_CONTEXT, *state.contexts})
-    return [(context, state.ids[context, md5]) for context in contexts if (context, md5) in state.ids]
+    return [(context, schema_id) for context in contexts for schema_id in state.ids_of(context, md5)]
 
 
 # ---- compatibility ----

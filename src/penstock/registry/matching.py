@@ -85,10 +85,12 @@ def match_as_given(
 
 def match_md5(state: RegistryState, canonical: SchemaDraft) -> StoredSchema | None:
     """The version of the draft's subject that has the same md5."""
-    context = context_of(canonical.subject)
-    schema_id = state.ids.get((context, canonical.md5))
-    version = None if schema_id is None else state.users.get((context, schema_id), {}).get(canonical.subject)
-    return None if version is None else state.schemas[canonical.subject][version]
+    context, subject = context_of(canonical.subject), canonical.subject
+    for schema_id in state.ids_of(context, canonical.md5):
+        version = state.users[context, schema_id].get(subject)
+        if version is not None:
+            return state.schemas[subject][version]
+    return None
 
 
 def first_same(

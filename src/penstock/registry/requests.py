@@ -58,7 +58,7 @@ def read_schema(subject: str, body: Json) -> SchemaDraft:
         references=tuple(_reference(each) for each in references),
         metadata=contracts.metadata_from_json(body.get("metadata")),
         rule_set=contracts.rule_set_from_json(body.get("ruleSet")),
-        id=_optional_int(body, "id", UNASSIGNED_ID),
+        id=max(_optional_int(body, "id", UNASSIGNED_ID), UNASSIGNED_ID),
         version=_optional_int(body, "version", UNASSIGNED_VERSION),
     )
 

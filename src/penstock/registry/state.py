@@ -45,8 +45,9 @@ class RegistryState:
         """By subject, then by version; versions ascend."""
         self.users: MutableMapping[ContextId, Mapping[str, int]] = {}
         """Which subjects have the schema of an id, and as which version."""
-        self.ids: MutableMapping[tuple[str, bytes], int] = {}
-        """By context and md5."""
+        self.ids: MutableMapping[tuple[str, bytes], Mapping[int, int]] = {}
+        """By context and md5: under which ids it is registered, and how many versions have it so. More than one id
+        comes from imports only."""
         self.referrers: MutableMapping[SubjectVersion, frozenset[SubjectVersion]] = {}
         self.max_ids: MutableMapping[str, int] = {}
         self.configs: MutableMapping[str | None, Json] = {}
@@ -128,20 +129,14 @@ class RegistryState:
 
     def _remember(self, context: str, schema: StoredSchema) -> None:
         at = (schema.subject, schema.version)
-        old = self.schemas.get(schema.subject, {}).get(schema.version)
-        if old is not None and (old.id, old.md5, old.references) != (
-            schema.id,
-            schema.md5,
-            schema.references,
-        ):
-            self._forget(*at)
+        self._forget(*at)
         self.schemas[schema.subject] = _with_version(self.schemas.get(schema.subject, {}), schema)
-        self.ids[context, schema.md5] = schema.id
+        self._count(context, schema, 1)
         self.max_ids[context] = max(schema.id, self.max_ids.get(context, 1))
         for target in self._targets(schema):
             self.referrers[target] = self.referrers.get(target, frozenset()) | {at}
         using = self.users.get((context, schema.id), {})
-        if schema.deleted or schema.subject in using:
+        if schema.subject in using:
             self._find_users(schema.subject, {schema.id})
         else:
             self.users[context, schema.id] = {**using, schema.subject: schema.version}
@@ -153,12 +148,15 @@ class RegistryState:
             return
         kept = {each: versions[each] for each in versions if each != version}
         _put(self.schemas, subject, kept or None)
+        self._count(context_of(subject), schema, -1)
         for target in self._targets(schema):
             _put(self.referrers, target, (self.referrers[target] - {(subject, version)}) or None)
         self._find_users(subject, {schema.id})
-        context = context_of(subject)
-        if (context, schema.id) not in self.users and self.ids.get((context, schema.md5)) == schema.id:
-            del self.ids[context, schema.md5]
+
+    def _count(self, context: str, schema: StoredSchema, difference: int) -> None:
+        counts = dict(self.ids.get((context, schema.md5), {}))
+        _put(counts, schema.id, (counts.get(schema.id, 0) + difference) or None)
+        _put(self.ids, (context, schema.md5), counts or None)
 
     def _find_users(self, subject: str, schema_ids: set[int]) -> None:
         """A subject may have a schema as several versions; the one that counts is live if any is, and the highest."""
@@ -223,6 +221,9 @@ class RegistryState:
             for subject in self.subjects(scope)
             for schema in self.schemas[subject].values()
         )
+
+    def ids_of(self, context: str, md5: bytes) -> list[int]:
+        return sorted(self.ids.get((context, md5), ()), reverse=True)
 
     def schema_of_id(self, context: str, schema_id: int) -> StoredSchema | None:
         for subject, version in self.users.get((context, schema_id), {}).items():
