@@ -17,7 +17,7 @@ from tests.registry.json_schema.cases import ALL_DRAFTS, schema
 from tests.registry.json_schema.strategies import SCHEMAS, values, widenings
 from tests.registry.json_schema.test_meta_schemas import KEYWORDS, VALUES
 
-SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SAMPLES = values()
 
 JSON_VALUES = st.recursive(
@@ -122,7 +122,7 @@ def parsed(text: str, is_new: bool) -> JsonSchema | None:
 
 
 @given(JSON_VALUES | NEARLY_SCHEMAS, st.sampled_from([None, *ALL_DRAFTS]), st.booleans())
-@settings(SETTINGS, max_examples=500)
+@settings(SETTINGS, max_examples=300)
 def test_any_json_is_a_schema_or_an_invalid_one(value: Any, draft: str | None, is_new: bool) -> None:
     if draft is not None and isinstance(value, dict):
         value = {"$schema": draft, **value}
@@ -131,14 +131,11 @@ def test_any_json_is_a_schema_or_an_invalid_one(value: Any, draft: str | None, i
         return
     assert json.loads(one.canonical()) == value
     assert json.loads(one.normalized().canonical()) == value
-    try:
-        assert one.incompatibilities_with(other) == []
-    except InvalidSchema:
-        assert not is_new
+    assert one.incompatibilities_with(other) == []
 
 
 @given(st.text(max_size=30) | st.text(alphabet='{}[]",:01e-.ntfu\\ ', max_size=12), st.booleans())
-@settings(SETTINGS, max_examples=500)
+@settings(SETTINGS, max_examples=300)
 def test_any_text_is_a_schema_or_an_invalid_one(text: str, is_new: bool) -> None:
     parsed(text, is_new)
 

@@ -11,7 +11,7 @@ from penstock.registry.formats.json_schema.checks import check, fault
 from penstock.registry.formats.json_schema.comparison import compare
 from penstock.registry.formats.json_schema.drafts import draft_of
 from penstock.registry.formats.json_schema.findings import Findings
-from penstock.registry.formats.json_schema.kinds import message
+from penstock.registry.formats.json_schema.kinds import COMPATIBLE, LENIENTLY_COMPATIBLE, message
 from penstock.registry.formats.json_schema.model import Node
 from penstock.registry.formats.json_schema.references import References
 from penstock.registry.formats.json_schema.text import json_text, parse_json, shown, with_sorted_keys
@@ -23,14 +23,16 @@ SCHEMA_TYPE = "JSON"
 class JsonSchema:
     schema_type = SCHEMA_TYPE
 
-    def __init__(self, document: Any, references: Mapping[str, str]) -> None:
+    def __init__(self, document: Any, references: Mapping[str, str], *, is_strict: bool) -> None:
         self.document = document
         self._references = references
+        self._is_strict = is_strict
 
     @cached_property
     def root(self) -> Node:
         """Built when it is first needed: a schema that is only stored and given back needs none."""
-        return build(References(self.document, self._references))
+        references = References(self.document, self._references, is_strict=self._is_strict)
+        return build(references, is_strict=self._is_strict)
 
     @cached_property
     def _canonical(self) -> str:
@@ -40,27 +42,33 @@ class JsonSchema:
         return self._canonical
 
     def normalized(self) -> JsonSchema:
-        return JsonSchema(with_sorted_keys(self.document), self._references)
+        return JsonSchema(with_sorted_keys(self.document), self._references, is_strict=self._is_strict)
 
     def formatted(self, how: str) -> str:
         """There is but one form."""
         return self.canonical()
 
-    def compared_with(self, writer: JsonSchema) -> Findings:
+    def compared_with(self, writer: JsonSchema, *, is_lenient: bool = False) -> Findings:
         """All differences, also those that break nobody."""
-        return compare(writer.root, self.root)
+        return compare(writer.root, self.root, LENIENTLY_COMPATIBLE if is_lenient else COMPATIBLE)
 
-    def incompatibilities_with(self, writer: JsonSchema) -> list[Incompatibility]:
-        differences = self.compared_with(writer).incompatible_differences()
+    def incompatibilities_with(
+        self, writer: JsonSchema, *, is_lenient: bool = False
+    ) -> list[Incompatibility]:
+        """`is_lenient` is the compatibility policy LENIENT; it is STRICT otherwise."""
+        differences = self.compared_with(writer, is_lenient=is_lenient).incompatible_differences()
         return [Incompatibility(kind, message(kind, path), path) for kind, path in differences]
 
 
 def parse(text: str, references: Mapping[str, str], *, is_new: bool = True) -> JsonSchema:
-    """One that was registered long ago, perhaps by another registry, need not please the meta-schema of its draft."""
+    """One that was registered long ago, perhaps by another registry, need not please the meta-schema of its draft.
+
+    Where such a one makes no sense, it says nothing.
+    """
     document = parse_json(text)
     if not isinstance(document, (dict, bool)):
         raise fault("#", f"a schema is an object or a boolean, not {shown(document)}")
-    schema = JsonSchema(document, references)
+    schema = JsonSchema(document, references, is_strict=is_new)
     if is_new:
         check(document, draft_of(document))
         assert schema.root is not None

@@ -39,18 +39,22 @@ _ARRAY_LIMITS = ("maxItems", "minItems")
 Schema = Mapping[str, Any]
 
 
-def build(references: References) -> Node:
+def build(references: References, *, is_strict: bool) -> Node:
+    """What makes no sense is refused or, if it is not strict, says nothing."""
     try:
-        return _Builder(references).whole()
+        return _Builder(references, is_strict).whole()
     except RecursionError as error:
-        raise InvalidSchema("the schema is nested too deeply") from error
+        if is_strict:
+            raise InvalidSchema("the schema is nested too deeply") from error
+        return Anything()
 
 
 class _Builder:
     """One node for each schema object, however many references lead to it."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, is_strict: bool) -> None:
         self._references = references
+        self._is_strict = is_strict
         self._nodes: dict[int, Node] = {}
         self._loose: list[tuple[Ref, str, Scope, str]] = []
 
@@ -61,19 +65,24 @@ class _Builder:
             self._tie(*self._loose.pop())
         return root
 
+    def _nonsense(self, place: str, why: str) -> Node:
+        if self._is_strict:
+            raise fault(place, why)
+        return Anything()
+
     def _tie(self, ref: Ref, wanted: str, scope: Scope, place: str) -> None:
         found = self._references.lookup(wanted, scope)
-        if found is None:
-            raise fault(
-                place, f"{shown(wanted)} leads nowhere: it is neither in the schema nor among its references"
-            )
-        ref.target = self._node(found.schema, found.scope, wanted)
+        if found is not None:
+            ref.target = self._node(found.schema, found.scope, wanted)
+        else:
+            why = f"{shown(wanted)} leads nowhere: it is neither in the schema nor among its references"
+            ref.target = self._nonsense(place, why)
 
     def _node(self, schema: Any, outer: Scope, place: str) -> Node:
         if isinstance(schema, bool):
             return Anything() if schema else Nothing()
         if not isinstance(schema, dict):
-            raise fault(place, f"a schema is an object or a boolean, not {shown(schema)}")
+            return self._nonsense(place, f"a schema is an object or a boolean, not {shown(schema)}")
         if id(schema) not in self._nodes:
             self._nodes[id(schema)] = self._combined(schema, outer.inside(schema), place)
         return self._nodes[id(schema)]
@@ -106,11 +115,14 @@ class _Builder:
     def _refs(self, schema: Schema, scope: Scope, place: str) -> Iterator[Node]:
         for keyword in _REFS:
             if keyword in schema and (keyword == "$ref" or keyword in scope.draft.shapes):
-                if not isinstance(schema[keyword], str):
-                    raise fault(f"{place}/{keyword}", f"got {shown(schema[keyword])}, takes a string")
-                ref = Ref()
-                self._loose.append((ref, schema[keyword], scope, f"{place}/{keyword}"))
-                yield ref
+                yield self._ref(schema[keyword], scope, f"{place}/{keyword}")
+
+    def _ref(self, wanted: Any, scope: Scope, place: str) -> Node:
+        if not isinstance(wanted, str):
+            return self._nonsense(place, f"got {shown(wanted)}, takes a string")
+        ref = Ref()
+        self._loose.append((ref, wanted, scope, place))
+        return ref
 
     def _combination(self, criterion: str, schema: Schema, scope: Scope, place: str) -> Node:
         distinct = {
@@ -143,7 +155,7 @@ class _Builder:
     def _typed(self, name: Any, schema: Schema, scope: Scope, place: str) -> Node:
         make = _TYPED.get(name) if isinstance(name, str) else None
         if make is None:
-            raise fault(f"{place}/type", f"unknown type: {shown(name)}")
+            return self._nonsense(f"{place}/type", f"unknown type: {shown(name)}")
         return make(self, schema, scope, place)
 
     def _text(self, schema: Schema, _scope: Scope, _place: str) -> Node:

@@ -59,10 +59,10 @@ _NESTED: dict[type[Node], Callable[[Any, Any, Findings], Steps]] = {
 }
 
 
-def compare(writer: Node, reader: Node) -> Findings:
+def compare(writer: Node, reader: Node, compatible: frozenset[str]) -> Findings:
     refuted: dict[Pair, Findings] = {}
     while True:
-        attempt = _Attempt(refuted)
+        attempt = _Attempt(compatible, refuted)
         found = attempt.compare(writer, reader)
         wrong = attempt.wrong_assumptions()
         if not wrong:
@@ -71,7 +71,8 @@ def compare(writer: Node, reader: Node) -> Findings:
 
 
 class _Attempt:
-    def __init__(self, refuted: dict[Pair, Findings]) -> None:
+    def __init__(self, compatible: frozenset[str], refuted: dict[Pair, Findings]) -> None:
+        self._compatible = compatible
         self._refuted = refuted
         self._known: dict[Pair, Findings] = {}
         self._open: set[Pair] = set()
@@ -101,7 +102,7 @@ class _Attempt:
 
     def _begin(self, pair: Pair) -> tuple[Pair, Findings, Steps]:
         self._open.add(pair)
-        found = Findings()
+        found = Findings(self._compatible)
         return pair, found, _compare_nodes(*pair, found)
 
     def _answer(self, pair: Pair) -> Findings | None:
@@ -112,7 +113,7 @@ class _Attempt:
         if pair in self._refuted:
             return self._refuted[pair]
         self._assumed.add(pair)
-        return Findings()
+        return Findings(self._compatible)
 
 
 def _compare_nodes(writer: Node, reader: Node, found: Findings) -> Steps:

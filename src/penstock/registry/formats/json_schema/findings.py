@@ -20,15 +20,17 @@ class Difference(NamedTuple):
 
 
 class Findings:
-    __slots__ = ("_entries", "is_compatible")
+    __slots__ = ("_compatible", "_entries", "is_compatible")
 
-    def __init__(self) -> None:
+    def __init__(self, compatible: frozenset[str]) -> None:
+        """`compatible` are the kinds of differences that break nobody."""
         self.is_compatible = True
+        self._compatible = compatible
         self._entries: list[tuple[str, str | Findings]] = []
 
     def add(self, kind: str, at: str = "") -> None:
         assert kind in COMPATIBLE or kind in MESSAGES, kind
-        self.is_compatible &= kind in COMPATIBLE
+        self.is_compatible &= kind in self._compatible
         self._entries.append((at, kind))
 
     def include(self, found: Findings, at: str = "") -> None:
@@ -39,7 +41,7 @@ class Findings:
         return [difference for difference, _ in zip(self._walk(), range(MAX_DIFFERENCES), strict=False)]
 
     def incompatible_differences(self) -> list[Difference]:
-        walk = (each for each in self._walk(only_incompatible=True) if each.kind not in COMPATIBLE)
+        walk = (each for each in self._walk(only_incompatible=True) if each.kind not in self._compatible)
         return [difference for difference, _ in zip(walk, range(MAX_DIFFERENCES), strict=False)]
 
     def _walk(self, *, only_incompatible: bool = False) -> Iterator[Difference]:

@@ -40,6 +40,17 @@ _COMPATIBLE = """
 """
 COMPATIBLE = frozenset(_COMPATIBLE.split())
 
+_LENIENT = """
+    ADDITIONAL_PROPERTIES_NARROWED ADDITIONAL_PROPERTIES_REMOVED
+    UNEVALUATED_PROPERTIES_NARROWED UNEVALUATED_PROPERTIES_REMOVED
+    OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL
+    PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL
+    PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL
+    PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL
+"""
+LENIENTLY_COMPATIBLE = COMPATIBLE | frozenset(_LENIENT.split())
+"""For the policy LENIENT, which takes it that nobody writes properties that its schema does not name."""
+
 _SAID = {
     """
     SCHEMA_ADDED MAX_LENGTH_ADDED MIN_LENGTH_ADDED PATTERN_ADDED
@@ -105,4 +116,4 @@ MESSAGES: Mapping[str, str] = {kind: said for kinds, said in _SAID.items() for k
 
 
 def message(kind: str, path: str) -> str:
-    return MESSAGES[kind].replace("{path}", path.replace("%", "%%"))
+    return MESSAGES[kind].replace("{path}", path)

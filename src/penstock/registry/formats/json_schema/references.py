@@ -45,10 +45,17 @@ class Found(NamedTuple):
 class References:
     """The documents of one schema."""
 
-    def __init__(self, document: Any, texts: Mapping[str, str]) -> None:
+    def __init__(self, document: Any, texts: Mapping[str, str], *, is_strict: bool) -> None:
+        """If it is not strict, a reference whose text is no JSON is passed over."""
         draft = draft_of(document)
         self.root = _scope(document, "", draft)
-        self._named = {name: _referred(name, text, self.root.base, draft) for name, text in texts.items()}
+        self._named: dict[str, Scope] = {}
+        for name, text in texts.items():
+            try:
+                self._named[name] = _referred(text, urljoin(self.root.base, name), draft)
+            except InvalidSchema as error:
+                if is_strict:
+                    raise InvalidSchema(f"the reference {name}: {error}") from error
         self._resources: dict[str, Scope] | None = None
         self._anchors: dict[tuple[str, str], Found] = {}
 
@@ -93,12 +100,9 @@ class References:
                 self._anchors.setdefault((inner.base, anchor), Found(schema, inner))
 
 
-def _referred(name: str, text: str, base: str, draft: Draft) -> Scope:
-    try:
-        document = parse_json(text)
-    except InvalidSchema as error:
-        raise InvalidSchema(f"the reference {name}: {error}") from error
-    return _scope(document, urljoin(base, name), draft_of(document, draft))
+def _referred(text: str, uri: str, draft: Draft) -> Scope:
+    document = parse_json(text)
+    return _scope(document, uri, draft_of(document, draft))
 
 
 def _scope(document: Any, uri: str, draft: Draft) -> Scope:
