@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from penstock.registry.formats.protobuf.compatibility import differences
-from penstock.registry.formats.protobuf.descriptors import file_descriptors
+from penstock.registry.formats.protobuf.descriptors import FILE_NAME, file_descriptors
 from penstock.registry.formats.protobuf.differences import COMPATIBLE, message_of
 from penstock.registry.formats.protobuf.ignore_extensions import without_extensions
 from penstock.registry.formats.protobuf.message_indexes import indexes_of, name_at
@@ -24,8 +24,6 @@ from penstock.registry.formats.protobuf.validation import validate
 from penstock.registry.formats.schema_format import Incompatibility
 
 SCHEMA_TYPE = "PROTOBUF"
-FILE_NAME = "default"
-"""Of the schema's own file in its descriptor: a schema has no path."""
 
 
 class ProtobufSchema:

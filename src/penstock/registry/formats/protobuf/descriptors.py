@@ -37,14 +37,28 @@ from penstock.registry.formats.protobuf.tokens import fail
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
 
+FILE_NAME = "default"
+"""Of the schema's own file in its descriptor: a schema has no path."""
+
 Member = tuple[Field | Group, OneOf | None]
 
 
-def file_descriptors(scope: Scope, name: str) -> list[Any]:
-    """FileDescriptorProtos of the file, which gets this name, and of all that it imports; each after what it needs."""
+def file_descriptors(scope: Scope, name: str, *, is_strict: bool = False) -> list[Any]:
+    """FileDescriptorProtos of the file, which gets this name, and of all that it imports; each after what it needs.
+
+    Values of the file's options that do not fit are errors if it `is_strict`, and left out if not.
+    """
     found: dict[str, Any] = {}
-    _add_descriptor(scope.source, scope, name, found, ())
-    return list(found.values())
+    _add_imports(scope.source, scope, name, found, ())
+    return [*found.values(), _Builder(scope, name, list(found.values()), is_strict=is_strict).build()]
+
+
+def _add_imports(
+    source: ProtoSource, scope: Scope, name: str, found: dict[str, Any], importing: tuple[str, ...]
+) -> None:
+    for each in source.file.imports:
+        if each.path in scope.files:
+            _add_descriptor(scope.files[each.path], scope, each.path, found, (*importing, name))
 
 
 def _add_descriptor(
@@ -54,19 +68,17 @@ def _add_descriptor(
         fail("", -1, f"files import each other: {' -> '.join((*importing, name))}")
     if name in found:
         return
-    for each in source.file.imports:
-        if each.path in scope.files:
-            _add_descriptor(scope.files[each.path], scope, each.path, found, (*importing, name))
-    own = Scope(source, scope.files) if source is not scope.source else scope
+    _add_imports(source, scope, name, found, importing)
+    own = Scope(source, scope.files)
     found[name] = well_known_descriptor(name) or _Builder(own, name, list(found.values())).build()
 
 
 class _Builder:
-    def __init__(self, scope: Scope, name: str, dependencies: list[Any]) -> None:
+    def __init__(self, scope: Scope, name: str, dependencies: list[Any], *, is_strict: bool = False) -> None:
         self._scope = scope
         self._file: ProtoFile = scope.source.file
         self._dependencies = dependencies
-        self._setter = OptionSetter(scope)
+        self._setter = OptionSetter(scope, is_strict)
         self._descriptor = descriptor_pb2.FileDescriptorProto(name=name)
 
     def build(self) -> Any:

@@ -23,6 +23,8 @@ from penstock.registry.formats.protobuf.tokens import fail
 @dataclass(slots=True)
 class OptionSetter:
     scope: Scope
+    is_strict: bool
+    """Whether a value that does not fit is an error; else it is left out."""
     _waiting: list[tuple[Any, str, Option]] = field(default_factory=list)
 
     def set_options(self, options: Any, elements: Iterable[Option], scope: str) -> None:
@@ -47,9 +49,13 @@ class OptionSetter:
             options.MergeFromString(known.SerializeToString())
 
     def _merge(self, text: str, options: Any, option: Option, pool: Any) -> None:
+        before = options.SerializePartialToString()
         try:
             text_format.Merge(text, options, allow_unknown_field=True, descriptor_pool=pool)
         except (text_format.ParseError, EncodeError, DecodeError, ValueError) as error:
+            options.ParseFromString(before)
+            if not self.is_strict:
+                return
             problem = str(error).partition(" : ")[2] or str(error)
             name = ".".join(map(str, option.names))
             fail(self.scope.source.text, option.at, f"the value of option {name} is not valid: {problem}")

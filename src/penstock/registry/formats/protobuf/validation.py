@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from penstock.registry.formats.protobuf.default_values import wrong_default
+from penstock.registry.formats.protobuf.descriptors import FILE_NAME, file_descriptors
 from penstock.registry.formats.protobuf.editions import EDITIONS
 from penstock.registry.formats.protobuf.elements import (
     SCALARS,
@@ -57,6 +58,8 @@ class _Validator:
             self._extend(extend, package)
         for service in file.services:
             self._service(service, package)
+        if "option " in self._scope.source.text or "[" in self._scope.source.text:
+            file_descriptors(self._scope, FILE_NAME, is_strict=True)
 
     def _message(self, message: Message, outer: str) -> None:
         scope = joined(outer, message.name)
