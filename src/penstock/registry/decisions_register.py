@@ -118,10 +118,12 @@ class _Registration:
     force: bool
 
     def decide(self, draft: SchemaDraft, *, normalize: bool) -> tuple[tuple[Record, ...], StoredSchema]:
+        """For a draft that `find_registered` has not found as it is."""
         self._check_mode(draft)
         versions = list(self.state.schemas.get(draft.subject, {}).values())
         live = [version for version in versions if not version.deleted]
         new_version = versions[-1].version + 1 if versions else 1
+        asked = draft
         if not is_importing(self.mode):
             draft = self._filled(draft, live[-1] if live else None, new_version)
         if draft.is_empty:
@@ -130,7 +132,8 @@ class _Registration:
         canonical, parsed = canonicalize(
             self.state, self.rules, self.config, draft, is_new=is_new, normalize=normalize
         )
-        same = self._registered(canonical, parsed, draft.id, live)
+        is_searched = draft == asked and draft.id < 0 and not has_defaults_or_overrides(self.config)
+        same = None if is_searched else self._registered(canonical, parsed, draft.id, live)
         if same is not None:
             return (), stored_from(canonical, same.version, same.id)
         self._check_compatible(canonical, parsed, live)
@@ -161,7 +164,8 @@ class _Registration:
         if canonical.version != UNASSIGNED_VERSION:
             return None
         candidates = [version for version in reversed(live) if asked in (UNASSIGNED_ID, version.id)]
-        exact = next((version for version in candidates if version.md5 == canonical.md5), None)
+        md5 = canonical.md5
+        exact = next((version for version in candidates if version.md5 == md5), None)
         return exact or first_same(self.state, self.rules, canonical, parsed, candidates)
 
     def _check_compatible(

@@ -102,25 +102,19 @@ def first_same(
 ) -> StoredSchema | None:
     own = digest(canonical.schema, canonical.references, None, None)
     for stored in candidates:
-        if stored.schema_type != canonical.schema_type or not _has_same_contracts(canonical, stored):
-            continue
-        if canonical_md5(state, rules, stored) == own or _is_resolved(
-            state, rules, canonical, parsed, stored
-        ):
+        is_same = canonical_md5(state, rules, stored) == own or (
+            bool(stored.references and not canonical.references)
+            and _is_resolved(state, rules, parsed, stored)
+        )
+        if is_same and stored.schema_type == canonical.schema_type and _has_same_contracts(canonical, stored):
             return stored
     return None
 
 
 def _is_resolved(
-    state: RegistryState,
-    rules: RegistryRules,
-    canonical: SchemaDraft,
-    parsed: ParsedSchema,
-    stored: StoredSchema,
+    state: RegistryState, rules: RegistryRules, parsed: ParsedSchema, stored: StoredSchema
 ) -> bool:
-    """Whether the draft is the stored schema with its references put in."""
-    if canonical.references or not stored.references:
-        return False
+    """Whether the schema is the stored one with its references put in."""
     try:
         return parse_stored(state, rules, stored).formatted("resolved") == parsed.canonical()
     except RegistryError:

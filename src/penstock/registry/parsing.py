@@ -16,6 +16,8 @@ from penstock.registry.scopes import is_importing, mode_in_scope, validates_fiel
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, Reference, StoredSchema, digest
 
+MAX_CANONICAL_MD5S = 100_000
+
 
 def canonicalize(
     state: RegistryState,
@@ -154,13 +156,15 @@ def in_contexts(state: RegistryState, subject: str) -> Iterator[str]:
 
 
 def canonical_md5(state: RegistryState, rules: RegistryRules, stored: StoredSchema) -> bytes:
-    """Other registries, and older ones, may have put the same schema into other words."""
-
-    def make() -> bytes:
+    """Of text and references. Other registries, and older ones, may have put the same schema into other words."""
+    known = rules.canonical_md5s.get(stored.md5)
+    if known is None:
         try:
             text = parse_stored(state, rules, stored).canonical()
         except RegistryError:
             text = stored.schema
-        return digest(text, stored.references, None, None)
-
-    return rules.canonical_md5s.get(stored.md5, make)
+        known = digest(text, stored.references, None, None)
+        if len(rules.canonical_md5s) >= MAX_CANONICAL_MD5S:
+            rules.canonical_md5s.clear()
+        rules.canonical_md5s[stored.md5] = known
+    return known

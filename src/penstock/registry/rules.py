@@ -57,9 +57,8 @@ class RegistryRules:
     context_limits: SearchLimits = SearchLimits()
     schema_cache_size: int = 1000
     parsed: Recent[tuple[object, ...], ParsedSchema] = field(init=False, compare=False)
-    canonical_md5s: Recent[bytes, bytes] = field(init=False, compare=False)
+    canonical_md5s: dict[bytes, bytes] = field(init=False, compare=False, default_factory=dict)
     """Of stored schemas, by their md5: what it is when their text is brought into canonical form."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parsed", Recent(self.schema_cache_size))
-        object.__setattr__(self, "canonical_md5s", Recent(100 * self.schema_cache_size))

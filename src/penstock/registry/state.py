@@ -205,8 +205,8 @@ class RegistryState:
         return schema if schema is not None and (deleted or not schema.deleted) else None
 
     def latest(self, subject: str) -> StoredSchema | None:
-        live = [schema for schema in self.schemas.get(subject, {}).values() if not schema.deleted]
-        return live[-1] if live else None
+        versions = list(self.schemas.get(subject, {}).values())
+        return next((schema for schema in reversed(versions) if not schema.deleted), None)
 
     def subjects(self, scope: str | None) -> Iterator[str]:
         """Those that a subject, a context or None (all of them) covers."""

@@ -107,6 +107,17 @@ def test_the_live_version_of_a_schema_counts() -> None:
     ]
 
 
+def test_of_deleted_versions_the_highest_counts() -> None:
+    desk = Desk()
+    for version, deleted in ((1, "false"), (2, "true")):
+        key = f'{{"keytype":"SCHEMA","subject":"s","version":{version},"magic":1}}'
+        value = f'{{"subject":"s","version":{version},"id":1,"schema":"\\"int\\"","deleted":{deleted}}}'
+        assert replay(desk.state, key, value) is None
+    assert desk.by_id(1, "s")["version"] == 1
+    desk.delete_subject("s")
+    assert desk.by_id(1, "s")["version"] == 2
+
+
 def test_references_of_deleted_schemas_are_known_after_a_restart() -> None:
     """After compaction the log has the deleted version only."""
     desk = Desk()
