@@ -16,12 +16,13 @@ TABLES = {"Producer": PRODUCER_TABLE, "Consumer": CONSUMER_TABLE, "Admin": ADMIN
 HEAD = '''\
 """Generated from the table of settings by `make generate`: what type checkers and editors see of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from penstock.client.partitioners import PartitionerSpec
     from penstock.client.records import DeliveryCallback
+    from penstock.client.registry.subjects import SubjectNameStrategySpec
     from penstock.client.serializers import DeserializerSpec, SerializerSpec
 '''
 _ATTRIBUTE_TYPES = {Kind.LIST: "tuple[str, ...]"}

@@ -1,6 +1,7 @@
 """Every public name has a documentation with an example, and every example is true.
 
-Examples say `localhost:9092`. Here each docstring gets a broker of its own in that place, so that its topics are new.
+Examples say `localhost:9092`. Here each docstring gets a broker of its own in that place, so that its topics are new;
+and a Schema Registry in place of `localhost:8081`, which is the same for all, but empty.
 """
 
 import doctest
@@ -8,16 +9,19 @@ import inspect
 import io
 import pkgutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import pytest
 
 import penstock
 import penstock.client
+from penstock.client.registry import SchemaRegistryClient, SchemaRegistryError
 from penstock.testing import InProcessBroker
+from tests.support.registry import running_registry
 
 ADDRESS = "localhost:9092"
+REGISTRY_ADDRESS = "localhost:8081"
 ADMIN_CALLS = "penstock.client.admin."
 """Their examples are about `admin`, a `KafkaAdmin`."""
 SHOWN_ONLY = {
@@ -58,10 +62,12 @@ def docstrings() -> Iterator[doctest.DocTest]:
 EXAMPLES = {found.name: found for found in docstrings()}
 
 
-def placed(example: doctest.Example, address: str) -> doctest.Example:
-    """The example with a broker's address in it."""
-    source, want = (text.replace(ADDRESS, address) for text in (example.source, example.want))
-    message = example.exc_msg and example.exc_msg.replace(ADDRESS, address)
+def placed(example: doctest.Example, addresses: dict[str, str]) -> doctest.Example:
+    """The example with the addresses of running servers in it."""
+    source, want, message = example.source, example.want, example.exc_msg
+    for said, real in addresses.items():
+        source, want = source.replace(said, real), want.replace(said, real)
+        message = message and message.replace(said, real)
     return doctest.Example(source, want, message, example.lineno, example.indent, example.options)
 
 
@@ -80,11 +86,37 @@ def surroundings(test: doctest.DocTest) -> Iterator[tuple[str, dict[str, object]
         yield broker.bootstrap_servers, {**names, "admin": admin} if uses_admin else names
 
 
+@pytest.fixture(scope="module")
+def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with (
+        InProcessBroker() as broker,
+        running_registry(broker.bootstrap_servers, tmp_path_factory.mktemp("registry")) as registry,
+    ):
+        yield registry.url
+
+
+@pytest.fixture
+def registry_address(registry_url: str) -> str:
+    """Of a registry in which there is nothing."""
+    with SchemaRegistryClient(registry_url) as registry:
+        for forget in (registry.delete_mode, registry.delete_config):
+            with suppress(SchemaRegistryError):
+                forget("names-value")
+        for permanent in (False, True):
+            for subject in registry.subjects(deleted=permanent):
+                registry.delete_subject(subject, permanent)
+    return registry_url.removeprefix("http://")
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_are_true(name: str) -> None:
+def test_examples_are_true(name: str, request: pytest.FixtureRequest) -> None:
     test = EXAMPLES[name]
+    addresses = {}
+    if any(REGISTRY_ADDRESS in example.source for example in test.examples):
+        addresses[REGISTRY_ADDRESS] = request.getfixturevalue("registry_address")
     with surroundings(test) as (address, names):
-        examples = [placed(example, address) for example in test.examples]
+        addresses[ADDRESS] = address
+        examples = [placed(example, addresses) for example in test.examples]
         copy = doctest.DocTest(examples, names, name, test.filename, test.lineno, test.docstring)
         report = io.StringIO()
         failed = (

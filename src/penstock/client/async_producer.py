@@ -193,7 +193,7 @@ class AsyncKafkaProducer:
             topic, value, key = record.topic, record.value, record.key
             partition, timestamp_ms, headers = record.partition, record.timestamp_ms, record.headers
         if not self._passes_through:
-            value, key, partition = self._producer._prepare(topic, value, key, partition, headers)
+            value, key, partition, headers = self._producer._prepare(topic, value, key, partition, headers)
         future: MetadataFuture = self._loop.create_future()
         callback: Any = partial(self._delivery.on_outcome, future)
         try:
@@ -238,7 +238,9 @@ class AsyncKafkaProducer:
         0 0
         """
         if not self._passes_through:
-            value, key, partition = self._producer._prepare(topic, value, key, partition, headers or ())
+            value, key, partition, headers = self._producer._prepare(
+                topic, value, key, partition, headers or ()
+            )
         callback = None if self._delivery.unwatched else self._delivery.next_watched()
         if self._delivery.unwatched:
             self._delivery.unwatched -= 1

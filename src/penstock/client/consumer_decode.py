@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
-from penstock.client.errors import KafkaError, SerializationError
+from penstock.client.errors import KafkaError, RetriableError, SerializationError
 from penstock.client.librdkafka import Message
 from penstock.client.records import ConsumerRecord, FetchedRecord
 from penstock.client.serializers import Decode
@@ -80,7 +80,7 @@ class Decoder:
         for message in messages:
             try:
                 record = self.record(message)
-            except RecordDeserializationError:
+            except (RecordDeserializationError, RetriableError):
                 if not done:
                     raise
                 break
@@ -100,7 +100,9 @@ class Decoder:
                 record.key = self._decoded_key(message)
             field = "value"
             if self._value is not None and data is not None:
-                record.value = self._value(record.topic, data)
+                record.value = self._value(record.topic, data, message.headers)
+        except RetriableError:
+            raise  # nothing is wrong with the record
         except Exception as error:
             self._failed(message, field, error)
             return None
@@ -109,7 +111,7 @@ class Decoder:
     def _decoded_key(self, message: Message) -> Any:
         data = message.key()
         assert self._key is not None
-        return None if data is None else self._key(message.topic() or "", data)
+        return None if data is None else self._key(message.topic() or "", data, message.headers)
 
     def _failed(self, message: Message, field: str, cause: Exception) -> None:
         error = RecordDeserializationError(plain_records([message])[0], field, cause)

@@ -33,6 +33,7 @@ from penstock.client.records import (
     ProducerRecord,
     RecordBatch,
     TopicPartition,
+    with_headers,
 )
 from penstock.client.serializers import resolve_serializer
 from penstock.client.transactions import GroupMember, Transaction, TransactionCalls
@@ -64,8 +65,8 @@ class KafkaProducer:
         **keywords: Unpack[ProducerKeywords],
     ) -> None:
         self.config = ProducerConfig.of(config, keywords)
-        self._encode_key = resolve_serializer(self.config.key_serializer, "key")
-        self._encode_value = resolve_serializer(self.config.value_serializer, "value")
+        self._encode_key = resolve_serializer(self.config.key_serializer, "key", self.config)
+        self._encode_value = resolve_serializer(self.config.value_serializer, "value", self.config)
         partitioner = resolve_partitioner(self.config.partitioner_class)
         self._on_delivery = self.config.on_delivery
         self._delivery = _start(self.config, self._make_delivery)
@@ -134,7 +135,7 @@ class KafkaProducer:
             topic, value, key = record.topic, record.value, record.key
             partition, timestamp_ms, headers = record.partition, record.timestamp_ms, record.headers
         if not self._passes_through:
-            value, key, partition = self._prepare(topic, value, key, partition, headers)
+            value, key, partition, headers = self._prepare(topic, value, key, partition, headers)
         delivery, future = self._delivery, self._new_future()
         if on_delivery is not None or self._on_delivery is not None:
             self._add_callbacks(future, on_delivery)
@@ -177,7 +178,7 @@ class KafkaProducer:
         >>> producer.failed_records
         0
         """
-        value, key, partition = self._prepare(topic, value, key, partition, headers or ())
+        value, key, partition, headers = self._prepare(topic, value, key, partition, headers or ())
         if self._delivery.is_serving:
             self._delivery.look_up(topic)
         callback = self._delivery.next_watched()
@@ -200,14 +201,17 @@ class KafkaProducer:
 
     def _prepare(
         self, topic: str, value: Any, key: Any, partition: int | None, headers: HeadersInput
-    ) -> tuple[Any, Any, int | None]:
-        """Value and key as bytes, and the partition if it is asked for in Python."""
-        value_bytes = value if self._encode_value is None else self._encode_value(topic, value)
-        key_bytes = key if self._encode_key is None else self._encode_key(topic, key)
+    ) -> tuple[Any, Any, int | None, HeadersInput]:
+        """Value and key as bytes, the partition if it is asked for in Python, and the headers with what was added."""
+        added: list[tuple[str, bytes | None]] = []
+        key_bytes = key if self._encode_key is None else self._encode_key(topic, key, added)
+        value_bytes = value if self._encode_value is None else self._encode_value(topic, value, added)
+        if added:
+            headers = with_headers(headers, added)
         if partition is None and self._placement.is_asked:
             hashed = key_bytes.encode() if isinstance(key_bytes, str) else key_bytes
             partition = self._placement.place(Outgoing(topic, key, value, headers, hashed))
-        return value_bytes, key_bytes, partition
+        return value_bytes, key_bytes, partition, headers
 
     def _add_callbacks(self, future: SendFuture, on_delivery: DeliveryCallback | None) -> None:
         for callback in (on_delivery, self._on_delivery):

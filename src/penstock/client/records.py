@@ -26,6 +26,11 @@ HeadersInput: TypeAlias = Mapping[str, bytes | str | None] | Sequence[tuple[str,
 DeliveryCallback: TypeAlias = Callable[["RecordMetadata | None", Exception | None], object]
 
 
+def with_headers(headers: HeadersInput, added: Sequence[tuple[str, bytes | None]]) -> HeadersInput:
+    """Those of the user, and behind them what the serializers added."""
+    return [*(headers.items() if isinstance(headers, Mapping) else headers), *added]
+
+
 class TimestampType(IntEnum):
     """Whose clock a record's timestamp is of.
 

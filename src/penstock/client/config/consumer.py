@@ -10,13 +10,15 @@ from penstock.client.config.common import (
     SECURITY,
 )
 from penstock.client.config.native import ALIASES, native_settings
+from penstock.client.config.registry import CONSUMER_REGISTRY
 from penstock.client.config.setting import ClientSetting, ClientTable, Native
 from penstock.client.config.without_effect import settings_without_effect
 from penstock.settings.kinds import Kind
 from penstock.settings.takes import NOT_EMPTY, between, one_of, one_of_any_case
 
 _DESERIALIZER_WORDS = (
-    "a deserializer, its name (string, bytes, integer, long, double, uuid, json), or a function"
+    "a deserializer, its name (string, bytes, integer, long, double, uuid, json, avro, jsonschema, protobuf), "
+    "or a function"
 )
 
 _OWN = (
@@ -189,6 +191,7 @@ CONSUMER_TABLE = ClientTable(
         *SECURITY,
         *CALLBACKS,
         *native_settings("C"),
+        *CONSUMER_REGISTRY,
         *settings_without_effect("C"),
     ),
     ALIASES,

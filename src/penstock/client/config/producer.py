@@ -2,12 +2,16 @@
 
 from penstock.client.config.common import CALLBACKS, CONNECTION, INT_MAX, MINUTE_MS, SECURITY
 from penstock.client.config.native import ALIASES, native_settings
+from penstock.client.config.registry import PRODUCER_REGISTRY
 from penstock.client.config.setting import ClientSetting, ClientTable, Native
 from penstock.client.config.without_effect import settings_without_effect
 from penstock.settings.kinds import Kind
 from penstock.settings.takes import NOT_EMPTY, Takes, at_least, between, exactly, one_of
 
-_SERIALIZER_WORDS = "a serializer, its name (string, bytes, integer, long, double, uuid, json), or a function"
+_SERIALIZER_WORDS = (
+    "a serializer, its name (string, bytes, integer, long, double, uuid, json, avro, jsonschema, protobuf), "
+    "or a function"
+)
 _SERIALIZER_TYPE = "SerializerSpec"
 
 _OWN = (
@@ -186,6 +190,7 @@ PRODUCER_TABLE = ClientTable(
         *SECURITY,
         *CALLBACKS,
         *native_settings("P"),
+        *PRODUCER_REGISTRY,
         *settings_without_effect("P"),
     ),
     ALIASES,

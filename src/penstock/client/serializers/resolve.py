@@ -3,13 +3,22 @@
 None stands for bytes that pass through untouched: the clients then call nothing at all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, TypeAlias
 
-from penstock.client.errors import SerializationError
+from penstock.client.errors import RetriableError, SerializationError
 from penstock.client.serializers import plain
-from penstock.client.serializers.base import Decode, Deserializer, Encode, Field, Serializer
+from penstock.client.serializers.base import (
+    Decode,
+    Deserializer,
+    Encode,
+    Field,
+    Header,
+    HeadersOf,
+    Serializer,
+)
 from penstock.client.serializers.json import JsonDeserializer, JsonSerializer
 from penstock.client.serializers.models import is_msgspec_struct, is_pydantic_model
 from penstock.errors import ConfigError
@@ -41,7 +50,19 @@ _DESERIALIZERS: dict[str, type[Deserializer]] = {
     "uuid": plain.UUIDDeserializer,
     "json": JsonDeserializer,
 }
-_JAVA_NAMES = {"bytearray": "bytes", "bytebuffer": "bytes"}
+_OF_THE_REGISTRY = {
+    "avro": ("AvroSerializer", "AvroDeserializer"),
+    "jsonschema": ("JsonSchemaSerializer", "JsonSchemaDeserializer"),
+    "protobuf": ("ProtobufSerializer", "ProtobufDeserializer"),
+}
+"""In `penstock.client.registry`, which is imported only when it is needed."""
+_JAVA_NAMES = {
+    "bytearray": "bytes",
+    "bytebuffer": "bytes",
+    "io.confluent.kafka.serializers.kafkaavro": "avro",
+    "io.confluent.kafka.serializers.json.kafkajsonschema": "jsonschema",
+    "io.confluent.kafka.serializers.protobuf.kafkaprotobuf": "protobuf",
+}
 
 
 def _short_name(name: str, suffix: str) -> str:
@@ -50,7 +71,19 @@ def _short_name(name: str, suffix: str) -> str:
     return _JAVA_NAMES.get(short, short)
 
 
-def _unknown(setting: str, given: object, names: dict[str, Any]) -> ConfigError:
+def _named(name: str, table: Mapping[str, type[Any]], suffix: str) -> type[Any] | None:
+    short = _short_name(name, suffix)
+    of_the_registry = _OF_THE_REGISTRY.get(short)
+    if of_the_registry is None:
+        return table.get(short)
+    found: type[Any] = getattr(
+        import_module("penstock.client.registry"), of_the_registry[suffix == "Deserializer"]
+    )
+    return found
+
+
+def _unknown(setting: str, given: object, table: Mapping[str, Any]) -> ConfigError:
+    names = (*table, *_OF_THE_REGISTRY)
     near = get_close_matches(str(given).lower(), names, n=1) if isinstance(given, str) else []
     hint = f"; did you mean {near[0]}?" if near else ""
     return ConfigError(
@@ -61,12 +94,14 @@ def _unknown(setting: str, given: object, names: dict[str, Any]) -> ConfigError:
 # --- to bytes
 
 
-def resolve_serializer(given: SerializerSpec, field: Field) -> Encode | None:
+def resolve_serializer(
+    given: SerializerSpec, field: Field, settings: Mapping[str, object] | None = None
+) -> Encode | None:
     """A function of topic and value, whose errors say which topic, which field, and what it got."""
     if given is None:
         return None
     serializer = _serializer_object(given, field).for_field(field)
-    return _encoder(serializer, field)
+    return _encoder(serializer if settings is None else serializer.configured(settings), field)
 
 
 def _serializer_object(given: object, field: Field) -> Serializer:
@@ -74,8 +109,9 @@ def _serializer_object(given: object, field: Field) -> Serializer:
         return given
     if isinstance(given, type) and issubclass(given, Serializer):
         return given()
-    if isinstance(given, str) and (found := _SERIALIZERS.get(_short_name(given, "Serializer"))):
-        return found()
+    if isinstance(given, str) and (found := _named(given, _SERIALIZERS, "Serializer")):
+        made: Serializer = found()
+        return made
     if callable(given):
         return FunctionSerializer(given)
     raise _unknown(f"{field}.serializer", given, _SERIALIZERS)
@@ -98,13 +134,16 @@ class FunctionSerializer(Serializer):
 
 
 def _encoder(serializer: Serializer, field: Field) -> Encode:
-    serialize = serializer.serialize
+    serialize, uses_headers = serializer.serialize, serializer.uses_headers
 
-    def encode(topic: str, value: Any) -> bytes | None:
+    def encode(topic: str, value: Any, added: list[Header] | None = None) -> bytes | None:
         if value is None:
             return None
         try:
-            data = serialize(topic, value)
+            if uses_headers and added is not None:
+                data = serializer.serialize_with_headers(topic, value, added)
+            else:
+                data = serialize(topic, value)
         except Exception as error:
             raise _cannot_serialize(serializer, topic, field, value, error) from error
         if data is None or isinstance(data, bytes):
@@ -121,8 +160,8 @@ def _name_of(one: object) -> str:
 
 def _cannot_serialize(
     serializer: Serializer, topic: str, field: Field, value: object, error: Exception
-) -> SerializationError:
-    if isinstance(error, SerializationError):
+) -> SerializationError | RetriableError:
+    if isinstance(error, SerializationError | RetriableError):
         return error
     return SerializationError(
         f"topic {topic}: the {field} is a {type(value).__name__}, which {_name_of(serializer)} cannot serialize: "
@@ -139,11 +178,14 @@ def _made_no_bytes(serializer: Serializer, topic: str, field: Field, data: objec
 # --- from bytes
 
 
-def resolve_deserializer(given: DeserializerSpec, field: Field) -> Decode | None:
+def resolve_deserializer(
+    given: DeserializerSpec, field: Field, settings: Mapping[str, object] | None = None
+) -> Decode | None:
     """A function of topic and bytes, whose errors say which topic and which field."""
     if given is None or _is_plain_bytes(given):
         return None
-    return _decoder(_deserializer_object(given, field).for_field(field), field)
+    deserializer = _deserializer_object(given, field).for_field(field)
+    return _decoder(deserializer if settings is None else deserializer.configured(settings), field)
 
 
 def _is_plain_bytes(given: object) -> bool:
@@ -156,8 +198,9 @@ def _deserializer_object(given: object, field: Field) -> Deserializer:
         return given
     if isinstance(given, type):
         return given() if issubclass(given, Deserializer) else _deserializer_of_class(given)
-    if isinstance(given, str) and (found := _DESERIALIZERS.get(_short_name(given, "Deserializer"))):
-        return found()
+    if isinstance(given, str) and (found := _named(given, _DESERIALIZERS, "Deserializer")):
+        made: Deserializer = found()
+        return made
     if callable(given):
         return FunctionDeserializer(given)
     raise _unknown(f"{field}.deserializer", given, _DESERIALIZERS)
@@ -186,12 +229,14 @@ class FunctionDeserializer(Deserializer):
 
 
 def _decoder(deserializer: Deserializer, field: Field) -> Decode:
-    deserialize = deserializer.deserialize
+    deserialize, uses_headers = deserializer.deserialize, deserializer.uses_headers
 
-    def decode(topic: str, data: bytes | None) -> Any:
+    def decode(topic: str, data: bytes | None, headers: HeadersOf | None = None) -> Any:
         if data is None:
             return None
         try:
+            if uses_headers and headers is not None:
+                return deserializer.deserialize_with_headers(topic, data, headers() or ())
             return deserialize(topic, data)
         except Exception as error:
             raise _cannot_deserialize(deserializer, topic, field, data, error) from error
@@ -201,8 +246,8 @@ def _decoder(deserializer: Deserializer, field: Field) -> Decode:
 
 def _cannot_deserialize(
     deserializer: Deserializer, topic: str, field: Field, data: bytes, error: Exception
-) -> SerializationError:
-    if isinstance(error, SerializationError):
+) -> SerializationError | RetriableError:
+    if isinstance(error, SerializationError | RetriableError):
         return error
     return SerializationError(
         f"topic {topic}: {_name_of(deserializer)} cannot read the {field}, which has {len(data)} bytes and begins "

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
+    from penstock.client.registry.subjects import SubjectNameStrategySpec
     from penstock.client.serializers import DeserializerSpec
 
 
@@ -128,6 +129,25 @@ class ConsumerKeywords(TypedDict, total=False):
     queued_max_messages_kbytes: int
     fetch_queue_backoff_ms: int
     fetch_error_backoff_ms: int
+    schema_registry_url: str | Sequence[str]
+    basic_auth_credentials_source: Literal["URL", "USER_INFO", "SASL_INHERIT"]
+    basic_auth_user_info: str
+    bearer_auth_token: str
+    schema_registry_ssl_truststore_location: str
+    schema_registry_ssl_keystore_location: str
+    schema_registry_ssl_key_password: str
+    schema_registry_ssl_endpoint_identification_algorithm: str
+    http_connect_timeout_ms: int
+    http_read_timeout_ms: int
+    max_retries: int
+    retries_wait_ms: int
+    retries_max_wait_ms: int
+    max_schemas_per_subject: int
+    latest_cache_size: int
+    latest_cache_ttl_sec: int
+    key_subject_name_strategy: "SubjectNameStrategySpec"
+    value_subject_name_strategy: "SubjectNameStrategySpec"
+    json_fail_invalid_schema: bool
     auto_include_jmx_reporter: object
     metric_reporters: object
     metrics_num_samples: object
@@ -270,6 +290,25 @@ class ConsumerAttributes:
     queued_max_messages_kbytes: int | None
     fetch_queue_backoff_ms: int
     fetch_error_backoff_ms: int | None
+    schema_registry_url: tuple[str, ...] | None
+    basic_auth_credentials_source: Literal["URL", "USER_INFO", "SASL_INHERIT"]
+    basic_auth_user_info: str | None
+    bearer_auth_token: str | None
+    schema_registry_ssl_truststore_location: str | None
+    schema_registry_ssl_keystore_location: str | None
+    schema_registry_ssl_key_password: str | None
+    schema_registry_ssl_endpoint_identification_algorithm: str
+    http_connect_timeout_ms: int
+    http_read_timeout_ms: int
+    max_retries: int
+    retries_wait_ms: int
+    retries_max_wait_ms: int
+    max_schemas_per_subject: int
+    latest_cache_size: int
+    latest_cache_ttl_sec: int
+    key_subject_name_strategy: "SubjectNameStrategySpec"
+    value_subject_name_strategy: "SubjectNameStrategySpec"
+    json_fail_invalid_schema: bool
     auto_include_jmx_reporter: object
     metric_reporters: object
     metrics_num_samples: object

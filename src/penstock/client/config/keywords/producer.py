@@ -1,11 +1,12 @@
 """Generated from the table of settings by `make generate`: what type checkers and editors see of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from penstock.client.partitioners import PartitionerSpec
     from penstock.client.records import DeliveryCallback
+    from penstock.client.registry.subjects import SubjectNameStrategySpec
     from penstock.client.serializers import SerializerSpec
 
 
@@ -128,6 +129,35 @@ class ProducerKeywords(TypedDict, total=False):
     sticky_partitioning_linger_ms: int
     partitioner: str
     enable_gapless_guarantee: bool
+    schema_registry_url: str | Sequence[str]
+    basic_auth_credentials_source: Literal["URL", "USER_INFO", "SASL_INHERIT"]
+    basic_auth_user_info: str
+    bearer_auth_token: str
+    schema_registry_ssl_truststore_location: str
+    schema_registry_ssl_keystore_location: str
+    schema_registry_ssl_key_password: str
+    schema_registry_ssl_endpoint_identification_algorithm: str
+    http_connect_timeout_ms: int
+    http_read_timeout_ms: int
+    max_retries: int
+    retries_wait_ms: int
+    retries_max_wait_ms: int
+    max_schemas_per_subject: int
+    latest_cache_size: int
+    latest_cache_ttl_sec: int
+    key_subject_name_strategy: "SubjectNameStrategySpec"
+    value_subject_name_strategy: "SubjectNameStrategySpec"
+    auto_register_schemas: bool
+    use_schema_id: int
+    id_compatibility_strict: bool
+    use_latest_version: bool
+    use_latest_with_metadata: Mapping[str, str] | str | None
+    latest_compatibility_strict: bool
+    normalize_schemas: bool
+    key_schema_id_serializer: str
+    value_schema_id_serializer: str
+    reference_subject_name_strategy: Callable[[str], str] | None
+    json_fail_invalid_schema: bool
     auto_include_jmx_reporter: object
     metric_reporters: object
     metrics_num_samples: object
@@ -272,6 +302,35 @@ class ProducerAttributes:
     sticky_partitioning_linger_ms: int | None
     partitioner: str | None
     enable_gapless_guarantee: bool | None
+    schema_registry_url: tuple[str, ...] | None
+    basic_auth_credentials_source: Literal["URL", "USER_INFO", "SASL_INHERIT"]
+    basic_auth_user_info: str | None
+    bearer_auth_token: str | None
+    schema_registry_ssl_truststore_location: str | None
+    schema_registry_ssl_keystore_location: str | None
+    schema_registry_ssl_key_password: str | None
+    schema_registry_ssl_endpoint_identification_algorithm: str
+    http_connect_timeout_ms: int
+    http_read_timeout_ms: int
+    max_retries: int
+    retries_wait_ms: int
+    retries_max_wait_ms: int
+    max_schemas_per_subject: int
+    latest_cache_size: int
+    latest_cache_ttl_sec: int
+    key_subject_name_strategy: "SubjectNameStrategySpec"
+    value_subject_name_strategy: "SubjectNameStrategySpec"
+    auto_register_schemas: bool | None
+    use_schema_id: int
+    id_compatibility_strict: bool
+    use_latest_version: bool
+    use_latest_with_metadata: Mapping[str, str] | str | None
+    latest_compatibility_strict: bool
+    normalize_schemas: bool
+    key_schema_id_serializer: str
+    value_schema_id_serializer: str
+    reference_subject_name_strategy: Callable[[str], str] | None
+    json_fail_invalid_schema: bool
     auto_include_jmx_reporter: object
     metric_reporters: object
     metrics_num_samples: object

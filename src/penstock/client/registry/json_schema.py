@@ -1,0 +1,202 @@
+"""JSON with a JSON Schema: values are checked on both sides, unless `json.fail.invalid.schema` is off."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import urljoin
+
+from jsonschema import Draft7Validator, exceptions, validators  # type: ignore[import-untyped]
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT7
+
+from penstock.client.registry.client import SchemaRegistryClient
+from penstock.client.registry.json_classes import json_schema_of
+from penstock.client.registry.reading import Reader, RegistryDeserializer, require_type
+from penstock.client.registry.schemas import Schema
+from penstock.client.registry.serde import RegistrySpec
+from penstock.client.registry.wire_format import SchemaId
+from penstock.client.registry.writing import RegistrySerializer, WritingCodec
+from penstock.client.serializers.json import JsonSerializer
+from penstock.client.serializers.models import decoder_of
+
+Validator: TypeAlias = Any
+"""One of jsonschema's classes of validators, which have no common base."""
+MAX_SHOWN = 200
+_REFUSES = "json.fail.invalid.schema"
+
+
+def given_schema(given: object) -> Schema | None:
+    """Of what the user gave as one: text, JSON, a `Schema`, a class."""
+    if given is None or isinstance(given, Schema):
+        return given
+    if isinstance(given, str):
+        return Schema(given, "JSON")
+    if isinstance(given, Mapping | bool):
+        return Schema(json.dumps(given), "JSON")
+    if isinstance(given, type):
+        return Schema(json.dumps(json_schema_of(given)), "JSON")
+    raise TypeError(f"got {given!r} as a schema; takes JSON Schema as text or JSON, a Schema, or a class")
+
+
+def validator_of(schema: Schema, registry: SchemaRegistryClient | None) -> Validator:
+    """For the draft that the schema names, or draft 7; nothing is fetched from anywhere but the registry."""
+    try:
+        contents = json.loads(schema.text)
+    except ValueError as error:
+        raise ValueError(f"not a JSON Schema: {error}") from error
+    cls = validators.validator_for(contents, default=Draft7Validator)
+    try:
+        cls.check_schema(contents)
+    except exceptions.SchemaError as error:
+        raise ValueError(f"not a JSON Schema: {error.json_path}: {error.message}") from error
+    known = _known(schema, registry, contents.get("$id", "") if isinstance(contents, dict) else "")
+    return cls(contents, registry=known, format_checker=cls.FORMAT_CHECKER)
+
+
+def _known(schema: Schema, registry: SchemaRegistryClient | None, base: str) -> "Registry[Any]":
+    known: Registry[Any] = Registry()
+    if not schema.references:
+        return known
+    assert registry is not None
+    for name, found in registry.resolved_references(schema).items():
+        resource = Resource.from_contents(json.loads(found.schema.text), default_specification=DRAFT7)
+        known = known.with_resources([(name, resource), (urljoin(base, name), resource)])
+    return known
+
+
+def check(validator: Validator, value: Any) -> None:
+    """ValueError says where the value does not fit, and why."""
+    try:
+        error = max(validator.iter_errors(value), key=exceptions.relevance, default=None)
+    except Unresolvable as unresolvable:
+        raise ValueError(f"its schema refers to {unresolvable.ref}, which is not known") from None
+    if error is not None:
+        text = error.message
+        raise ValueError(f"{error.json_path}: {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}")
+
+
+@dataclass(frozen=True)
+class _JsonCodec:
+    schema: Schema
+    validator: Validator = field(compare=False)
+    write: Callable[[Any], bytes] = field(compare=False)
+    validates: bool = True
+    message_indexes: None = None
+
+    @property
+    def record_name(self) -> str | None:
+        title = self.validator.schema.get("title") if isinstance(self.validator.schema, Mapping) else None
+        return title if isinstance(title, str) else None
+
+    def encode(self, value: Any, strict: bool) -> bytes:
+        data = self.write(value)
+        if self.validates:
+            check(self.validator, json.loads(data))
+        return data
+
+
+class JsonSchemaSerializer(RegistrySerializer):
+    """Writes JSON in Confluent's wire format, checked against a schema that is given, or that of the value's class.
+
+    Takes dictionaries, lists and so on, dataclasses, pydantic models and msgspec structs; `to_dict` makes such things
+    of anything else.
+
+    >>> from penstock.client import JsonSchemaSerializer, SchemaRegistryClient
+    >>> schema = {"type": "object", "properties": {"cups": {"type": "integer", "minimum": 1}}}
+    >>> with SchemaRegistryClient("http://localhost:8081") as registry:
+    ...     JsonSchemaSerializer(schema, registry).serialize("orders", {"cups": 0})
+    Traceback (most recent call last):
+    ValueError: $.cups: 0 is less than the minimum of 1
+    """
+
+    takes = "what its JSON Schema says: a dict, a list, a dataclass, a pydantic model, a msgspec struct"
+
+    def __init__(
+        self,
+        schema: str | Mapping[str, Any] | bool | Schema | type[Any] | None = None,
+        registry: RegistrySpec = None,
+        *,
+        to_dict: Callable[[Any], Any] | None = None,
+        **settings: object,
+    ) -> None:
+        self._schema = given_schema(schema)
+        plain = JsonSerializer()
+        self._write: Callable[[Any], bytes] = lambda value: plain.serialize(
+            "", value if to_dict is None else to_dict(value)
+        )
+        super().__init__(registry, **settings)
+        if self._schema is not None:
+            validator_of(Schema(self._schema.text, "JSON"), None)  # what is wrong with it is said here
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._codecs: dict[type[Any] | None, _JsonCodec] = {}
+
+    def _own_codec(self, value: Any) -> WritingCodec | None:
+        cls = None if self._schema is not None else type(value)
+        found = self._codecs.get(cls)
+        if found is None:
+            schema = self._schema or _schema_of_class(cls)
+            if schema is None:
+                return None
+            found = self._codecs[cls] = self._codec(schema)
+        return found
+
+    def _codec_of(self, schema: Schema, own: WritingCodec | None) -> WritingCodec:
+        require_type(schema, "JSON", SchemaId(None, None))
+        return self._codec(schema)
+
+    def _codec(self, schema: Schema) -> _JsonCodec:
+        registry = self.registry if schema.references else None
+        return _JsonCodec(schema, validator_of(schema, registry), self._write, bool(self._setting(_REFUSES)))
+
+
+def _schema_of_class(cls: Any) -> Schema | None:
+    try:
+        return Schema(json.dumps(json_schema_of(cls)), "JSON")
+    except TypeError:
+        return None
+
+
+class JsonSchemaDeserializer(RegistryDeserializer):
+    """Reads JSON in Confluent's wire format, checked against the schema that it was written with.
+
+    With a model (a dataclass, pydantic model or msgspec struct) objects of it; `from_dict` makes something else.
+
+    >>> from penstock.client import JsonSchemaDeserializer, JsonSchemaSerializer, SchemaRegistryClient
+    >>> with SchemaRegistryClient("http://localhost:8081") as registry:
+    ...     data = JsonSchemaSerializer({"type": "object"}, registry).serialize("orders", {"cups": 2})
+    ...     JsonSchemaDeserializer(registry=registry).deserialize("orders", data)
+    {'cups': 2}
+    """
+
+    takes = "JSON with the id of its schema"
+
+    def __init__(
+        self,
+        model: Any = None,
+        registry: RegistrySpec = None,
+        *,
+        from_dict: Callable[[Any], Any] | None = None,
+        **settings: object,
+    ) -> None:
+        self._model = model
+        self._from_dict = from_dict
+        super().__init__(registry, **settings)
+
+    def _reader(self, schema: Schema, schema_id: SchemaId) -> Reader:
+        require_type(schema, "JSON", schema_id)
+        validator = validator_of(schema, self.registry) if self._setting(_REFUSES) else None
+        decode = json.loads if self._model is None else decoder_of(self._model)
+        make = self._from_dict
+
+        def read(data: bytes, start: int) -> Any:
+            text = data[start:]
+            if validator is not None:
+                check(validator, json.loads(text))
+            value = decode(text)
+            return value if make is None else make(value)
+
+        return read
