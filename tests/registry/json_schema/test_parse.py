@@ -245,6 +245,7 @@ def test_a_normalized_schema_keeps_its_references() -> None:
     [
         {"type": "any"},
         {"type": 5},
+        {"type": [{}]},
         {"$ref": "gone.json"},
         {"$ref": "#/definitions/gone"},
         {"$ref": 5},
@@ -265,6 +266,14 @@ def test_an_old_schema_says_nothing_where_it_makes_no_sense(nonsense: Any) -> No
         ("TYPE_CHANGED", "#/properties/a")
     ]
     assert old.incompatibilities_with(new) == []
+
+
+def test_an_old_pattern_that_is_none_says_nothing() -> None:
+    old = parse(
+        '{"patternProperties": {"(": {"type": "string"}}, "additionalProperties": false}', {}, is_new=False
+    )
+    new = cases.schema(cases.obj(**{"(": {"type": "integer"}}))
+    assert new.incompatibilities_with(old) == []
 
 
 def test_an_old_schema_that_is_nested_too_deeply_says_nothing() -> None:

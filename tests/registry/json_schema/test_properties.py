@@ -29,8 +29,16 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
+ODD_REFERENCES: list[Any] = [
+    *(
+        {"$ref": ref}
+        for ref in ("#", "#/properties/a", "#/not/0", "other", "other#/items", "http://[", "//:x#", "%zz#/a")
+    ),
+    *({"$id": own} for own in ("a", "http://[", "urn:x", "#a", "//[::1/")),
+    {"patternProperties": {"(": {}, "a": False}, "properties": {"a": {}}},
+]
 NEARLY_SCHEMAS = st.recursive(
-    st.sampled_from(VALUES) | st.sampled_from([{"$ref": "#"}, {"$ref": "#/properties/a"}, {"$ref": "other"}]),
+    st.sampled_from(VALUES) | st.sampled_from(ODD_REFERENCES),
     lambda inner: (
         st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=4)
         | st.lists(inner, max_size=2)

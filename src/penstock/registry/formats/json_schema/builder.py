@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,7 @@ from penstock.registry.formats.json_schema.model import (
     Ref,
     Text,
 )
+from penstock.registry.formats.json_schema.patterns import compiled
 from penstock.registry.formats.json_schema.references import References, Scope
 from penstock.registry.formats.json_schema.text import fingerprint, shown
 from penstock.registry.formats.schema_format import InvalidSchema
@@ -73,7 +75,7 @@ class _Builder:
     def _tie(self, ref: Ref, wanted: str, scope: Scope, place: str) -> None:
         found = self._references.lookup(wanted, scope)
         if found is not None:
-            ref.target = self._node(found.schema, found.scope, wanted)
+            ref.target = self._node(found.schema, found.scope, wanted if "#" in wanted else f"{wanted}#")
         else:
             why = f"{shown(wanted)} leads nowhere: it is neither in the schema nor among its references"
             ref.target = self._nonsense(place, why)
@@ -125,14 +127,11 @@ class _Builder:
         return ref
 
     def _combination(self, criterion: str, schema: Schema, scope: Scope, place: str) -> Node:
-        distinct = {
-            fingerprint(part): (index, part) for index, part in reversed([*enumerate(schema[criterion])])
-        }
-        parts = [
-            self._node(part, scope, f"{place}/{criterion}/{index}")
-            for index, part in sorted(distinct.values(), key=_index)
-        ]
-        return Combined(criterion=criterion, parts=parts)
+        """Without the parts that are there twice."""
+        parts: dict[str, Node] = {}
+        for index, part in enumerate(schema[criterion]):
+            parts.setdefault(fingerprint(part), self._node(part, scope, f"{place}/{criterion}/{index}"))
+        return Combined(criterion=criterion, parts=list(parts.values()))
 
     def _conditional(self, schema: Schema, scope: Scope, place: str) -> Node:
         for keyword in ("if", "then", "else"):
@@ -147,7 +146,7 @@ class _Builder:
         typed = [self._typed(name, schema, scope, place) for name in types]
         if typed:
             yield typed[0] if named == types[0] else Combined(criterion="anyOf", parts=typed)
-        spoken_for = {_GROUP_OF_TYPE.get(name, name) for name in types}
+        spoken_for = {_GROUP_OF_TYPE.get(name, name) for name in types if isinstance(name, str)}
         for group, keywords in scope.draft.groups.items():
             if group not in spoken_for and not schema.keys().isdisjoint(keywords):
                 yield self._typed(group, schema, scope, place)
@@ -175,7 +174,7 @@ class _Builder:
     def _object(self, schema: Schema, scope: Scope, place: str) -> Node:
         node = Object(limits=_limits(schema, _OBJECT_LIMITS))
         node.properties = self._by_name("properties", schema, scope, place)
-        node.by_pattern = self._by_name("patternProperties", schema, scope, place)
+        node.by_pattern = self._by_pattern(schema, scope, place)
         node.required = _names(schema.get("required"))
         node.additional = self._additional("additionalProperties", schema, scope, place)
         if "propertyNames" in schema and "propertyNames" in scope.draft.shapes:
@@ -240,6 +239,19 @@ class _Builder:
         inside = f"{place}/{keyword}"
         return {name: self._node(one, scope, pointer(inside, name)) for name, one in members.items()}
 
+    def _by_pattern(self, schema: Schema, scope: Scope, place: str) -> dict[str, Node]:
+        nodes = self._by_name("patternProperties", schema, scope, place)
+        for pattern in list(nodes):
+            try:
+                compiled(pattern)
+            except re.error as error:
+                self._nonsense(
+                    pointer(f"{place}/patternProperties", pattern),
+                    f"{shown(pattern)} is no regular expression: {error}",
+                )
+                del nodes[pattern]
+        return nodes
+
 
 _TYPED: dict[str, Callable[[_Builder, Schema, Scope, str], Node]] = {
     "array": _Builder._array,
@@ -250,10 +262,6 @@ _TYPED: dict[str, Callable[[_Builder, Schema, Scope, str], Node]] = {
     "object": _Builder._object,
     "string": _Builder._text,
 }
-
-
-def _index(indexed: tuple[int, Any]) -> int:
-    return indexed[0]
 
 
 def _annotations(schema: Schema, scope: Scope) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Scope:
         own_id = _own_id(schema, self.draft)
         if not own_id or own_id.startswith("#") or schema is self.root:
             return self
-        return Scope(schema, _without_fragment(urljoin(self.base, own_id)), self.draft, self.document)
+        return Scope(schema, _joined(self.base, own_id)[0], self.draft, self.document)
 
 
 class Found(NamedTuple):
@@ -52,7 +52,7 @@ class References:
         self._named: dict[str, Scope] = {}
         for name, text in texts.items():
             try:
-                self._named[name] = _referred(text, urljoin(self.root.base, name), draft)
+                self._named[name] = _referred(text, _joined(self.root.base, name)[0], draft)
             except InvalidSchema as error:
                 if is_strict:
                     raise InvalidSchema(f"the reference {name}: {error}") from error
@@ -60,7 +60,7 @@ class References:
         self._anchors: dict[tuple[str, str], Found] = {}
 
     def lookup(self, ref: str, scope: Scope) -> Found | None:
-        uri, fragment = urldefrag(urljoin(scope.base, ref))
+        uri, fragment = _joined(scope.base, ref)
         found = scope if ref.startswith("#") else self._resource(uri)
         if found is None:
             return None
@@ -84,9 +84,9 @@ class References:
             self._resources = {self.root.base: self.root}
             documents = [self.root, *self._named.values()]
             for name, scope in self._named.items():
-                self._resources.setdefault(_without_fragment(name), scope)
+                self._resources.setdefault(_joined("", name)[0], scope)
                 for other in documents:
-                    self._resources.setdefault(_without_fragment(urljoin(other.base, name)), scope)
+                    self._resources.setdefault(_joined(other.base, name)[0], scope)
             for scope in documents:
                 self._index_document(scope)
         return self._resources
@@ -108,7 +108,7 @@ def _referred(text: str, uri: str, draft: Draft) -> Scope:
 def _scope(document: Any, uri: str, draft: Draft) -> Scope:
     root = _with_bridged_definitions(document)
     own_id = _own_id(document, draft)
-    return Scope(root, _without_fragment(urljoin(uri, own_id)), draft, root)
+    return Scope(root, _joined(uri, own_id)[0], draft, root)
 
 
 def _with_bridged_definitions(document: Any) -> Any:
@@ -161,7 +161,7 @@ def _at_pointer(fragment: str, scope: Scope) -> Found | None:
         inner = inner.inside(found)
         if isinstance(found, dict) and step in found:
             found = found[step]
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+        elif isinstance(found, list) and step in map(str, range(len(found))):
             found = found[int(step)]
         else:
             return None
@@ -188,5 +188,10 @@ def _specification(uri: str) -> Scope | None:
     return None
 
 
-def _without_fragment(uri: str) -> str:
-    return urldefrag(uri)[0]
+def _joined(base: str, ref: str) -> tuple[str, str]:
+    """The URI that is meant, and the fragment. What is no URI at all is just a name."""
+    try:
+        uri, fragment = urldefrag(urljoin(base, ref))
+    except ValueError:
+        uri, _, fragment = ref.partition("#")
+    return uri, fragment
