@@ -20,7 +20,7 @@ def free_port_offset() -> int:
     """An offset that makes every port of the platform free, below the ports that the kernel gives to clients."""
     while True:
         offset = random.randrange(1000, 23000)
-        if all(_is_free(port + offset) for port in (2181, 9092)):
+        if all(_is_free(port + offset) for port in (2181, 9092, 8081)):
             return offset
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import ConfigError
+from penstock.registry.settings import RegistrySettings
 from penstock.settings.broker import BrokerSettings
 from penstock.stack.child import RESTART_LIMIT, Child
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.processes import ProcessIdentity, identify
 from penstock.stack.services import StackOptions, plan
+from penstock.web.listeners import Listener
 from tests.stack.platform import penstock
 
 
@@ -22,8 +24,8 @@ from tests.stack.platform import penstock
     [
         (["--brokers", "2"], "--brokers: got 2; takes 1: a cluster of several brokers is not available yet"),
         (["--brokers", "0"], "--brokers: got 0; takes 1"),
-        (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker"),
-        (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker"),
+        (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker, registry"),
+        (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker, registry"),
         (["--port-offset", "-1"], "--port-offset: got -1; takes 0 to 56443"),
         (["--override", "num.partitions"], "--override: got 'num.partitions'; takes NAME=VALUE"),
         (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),
@@ -48,7 +50,8 @@ def test_help_lists_the_commands_and_the_data_directory() -> None:
 
 
 def test_the_plan_of_a_platform() -> None:
-    zookeeper, broker = plan(StackOptions(Path("/data"), port_offset=1000, overrides={"num.partitions": "3"}))
+    options = StackOptions(Path("/data"), port_offset=1000, overrides={"num.partitions": "3"})
+    zookeeper, broker, registry, *_ = plan(options)
     assert (zookeeper.name, zookeeper.address) == ("zookeeper", "127.0.0.1:3181")
     assert (broker.name, broker.kind, broker.address) == ("broker-1", "broker", "127.0.0.1:10092")
     settings = BrokerSettings.from_configs(broker.properties)
@@ -58,14 +61,22 @@ def test_the_plan_of_a_platform() -> None:
     assert settings.zookeeper_connect == "127.0.0.1:3181"
     assert settings.advertised_endpoints[0].address == "127.0.0.1:10092"
     assert settings.offsets_topic_replication_factor == 1
+    assert (registry.name, registry.address) == ("registry", "127.0.0.1:9081")
+    of_registry = RegistrySettings.from_configs(registry.properties)
+    assert of_registry.endpoints == [Listener("127.0.0.1", 9081)]
+    assert of_registry.kafkastore_bootstrap_servers == ("127.0.0.1:10092",)
+    assert of_registry.advertised_host() == "127.0.0.1"
 
 
 def test_a_platform_on_every_interface_advertises_this_machine() -> None:
-    zookeeper, broker = plan(StackOptions(Path("/data"), host="0.0.0.0"))
+    zookeeper, broker, registry, *_ = plan(StackOptions(Path("/data"), host="0.0.0.0"))
     settings = BrokerSettings.from_configs(broker.properties)
     assert settings.endpoints[0].address == "0.0.0.0:9092"
     assert settings.advertised_endpoints[0].host not in ("", "0.0.0.0")
     assert (zookeeper.address, broker.address) == ("127.0.0.1:2181", "127.0.0.1:9092")
+    of_registry = RegistrySettings.from_configs(registry.properties)
+    assert of_registry.endpoints == [Listener("0.0.0.0", 8081)]
+    assert of_registry.advertised_host() not in ("", "0.0.0.0")
 
 
 def test_a_recycled_pid_is_another_process() -> None:

@@ -1,5 +1,7 @@
-"""ZooKeeper and broker together, with a client."""
+"""ZooKeeper, broker and registry together, with a client."""
 
+import http.client
+import json
 import os
 import re
 import signal
@@ -36,13 +38,25 @@ def consume(address: str, count: int) -> list[bytes]:
         consumer.close()
 
 
+def register(address: str, schema: str) -> int | None:
+    """The id; None if there is none now."""
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE_S)
+    body = json.dumps({"schema": schema})
+    try:
+        connection.request("POST", f"/subjects/{schema[1:-1]}/versions", body)
+        said = json.loads(connection.getresponse().read())
+        return int(said["id"]) if "id" in said else None
+    finally:
+        connection.close()
+
+
 def test_records_survive_a_killed_broker_and_a_restarted_platform(
     start_up: StartUp, data_dir: Path, offset: str
 ) -> None:
     words = ["--data-dir", str(data_dir), "--port-offset", offset]
     up = start_up(*words)
     up.wait_for("Penstock is ready\n")
-    zookeeper, broker = status(data_dir)
+    zookeeper, broker, registry, *_ = status(data_dir)
     address = f"127.0.0.1:{9092 + int(offset)}"
     assert (zookeeper["name"], zookeeper["healthy"]) == ("zookeeper", True)
     assert broker == {
@@ -52,15 +66,19 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
         "pid": broker["pid"],
         "healthy": True,
     }
+    assert (registry["name"], registry["healthy"]) == ("registry", True)
+    assert register(registry["address"], '"string"') == 1
     produce(address, b"apple")
     os.kill(broker["pid"], signal.SIGKILL)
     up.wait_for("broker-1 answers again")
     produce(address, b"pear")
+    eventually(lambda: register(registry["address"], '"int"') == 2)
     assert up.stop() == 0
     assert not is_running(zookeeper["pid"])
     again = start_up(*words)
     again.wait_for("Penstock is ready\n")
     assert consume(address, 2) == [b"apple", b"pear"]
+    assert register(registry["address"], '"string"') == 1
 
 
 def test_settings_reach_the_broker(start_up: StartUp, offset: str) -> None:

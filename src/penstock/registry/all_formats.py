@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import cast
 
 from penstock.registry.formats.schema_format import ParsedSchema, SchemaFormat
 
@@ -13,8 +14,7 @@ class _Format:
 
     def parse(self, text: str, references: Mapping[str, str], *, is_new: bool = True) -> ParsedSchema:
         if self._module is None:
-            self._module = import_module(f"penstock.registry.formats.{self._name}")  # type: ignore[assignment]
-        assert self._module is not None
+            self._module = cast(SchemaFormat, import_module(f"penstock.registry.formats.{self._name}"))
         return self._module.parse(text, references, is_new=is_new)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
+from penstock.errors import PenstockError
 from penstock.registry import errors
 from penstock.registry.all_formats import FORMATS
 from penstock.registry.election import LeaderElection
@@ -23,6 +24,8 @@ from penstock.web.response import Response, json_response
 log = logging.getLogger("penstock.registry")
 
 RETRY_AFTER_SECONDS = 1
+STOP_SECONDS = 5.0
+"""For what is being written when the registry stops."""
 
 
 class RegistryNode:
@@ -86,12 +89,15 @@ class RegistryNode:
 
     async def run(self, port: int) -> None:
         """Until cancelled; raises what makes it pointless to go on. `port` is where it listens."""
+        reading = asyncio.create_task(self._store.run())
+        taking_part = asyncio.create_task(self._take_part(port))
         try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._store.run())
-                tasks.create_task(self._take_part(port))
-        except ExceptionGroup as several:
-            raise several.exceptions[0] from None
+            done, _ = await asyncio.wait([reading, taking_part], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await _end(taking_part)  # before the reader: what is being written is answered when it was read
+            await _end(reading)
 
     async def _take_part(self, port: int) -> None:
         await self._store.read_to_the_end()
@@ -105,8 +111,13 @@ class RegistryNode:
             await self._election.run()
         finally:
             self._step_down()
-            if self._terms:
-                await asyncio.shield(asyncio.wait(self._terms))
+            await self._end_terms()
+
+    async def _end_terms(self) -> None:
+        if self._terms:
+            _, unfinished = await asyncio.wait(self._terms, timeout=STOP_SECONDS)
+            for term in unfinished:
+                await _end(term)
 
     def _on_leader(self, leader: Identity | None) -> None:
         self.leader = leader
@@ -134,6 +145,12 @@ class RegistryNode:
             self._on_leader(None)
             assert self._election is not None, "only an election makes a leader"
             self._election.repeat()
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError, PenstockError):
+        await task
 
 
 def rules_of(settings: RegistrySettings) -> RegistryRules:

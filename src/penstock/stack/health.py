@@ -35,6 +35,17 @@ def broker_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> b
     return bool(correlation_id == _CORRELATION_ID and error_code == 0)
 
 
+def registry_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
+    """Its ids, which it tells once it has read its schemas."""
+    request = f"GET /v1/metadata/id HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
+    try:
+        with socket.create_connection((host, port), timeout) as connection:
+            connection.sendall(request.encode())
+            return _receive(connection, 12) == b"HTTP/1.1 200"
+    except OSError:
+        return False
+
+
 def _receive(connection: socket.socket, size: int) -> bytes:
     received = b""
     while len(received) < size:
@@ -48,6 +59,7 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 PROBES: dict[str, Callable[[str, int], bool]] = {
     "zookeeper": zookeeper_answers,
     "broker": broker_answers,
+    "registry": registry_answers,
 }
 
 

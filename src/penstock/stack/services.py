@@ -25,7 +25,7 @@ KINDS = {
     for kind in (
         ServiceKind("zookeeper", 2181, "penstock.cli.tools.zookeeper_server_start"),
         ServiceKind("broker", 9092, "penstock.cli.tools.kafka_server_start"),
-        ServiceKind("registry", 8081),
+        ServiceKind("registry", 8081, "penstock.cli.tools.schema_registry_start"),
         ServiceKind("rest", 8082),
         ServiceKind("connect", 8083),
         ServiceKind("sql", 8088),
@@ -71,7 +71,7 @@ def plan(options: StackOptions) -> list[Service]:
     """The services that the options ask for, in the order of their start."""
     _check(options)
     wanted = _wanted_kinds(options.only)
-    builders = {"zookeeper": _zookeeper, "broker": _broker}
+    builders = {"zookeeper": _zookeeper, "broker": _broker, "registry": _registry}
     return [builders[name](options) for name in KINDS if name in wanted]
 
 
@@ -140,6 +140,20 @@ def _broker(options: StackOptions) -> Service:
         **options.overrides,
     }
     return _service("broker-1", "broker", options, port, properties)
+
+
+def _registry(options: StackOptions) -> Service:
+    port = KINDS["registry"].port + options.port_offset
+    broker_port = KINDS["broker"].port + options.port_offset
+    here = EVERY_INTERFACE.get(options.host, options.host)
+    properties = {
+        "listeners": f"http://{_address(options.host or '0.0.0.0', port)}",
+        "kafkastore.bootstrap.servers": _address(here, broker_port),
+        "kafkastore.topic.replication.factor": "1",
+    }
+    if options.host not in EVERY_INTERFACE:
+        properties["host.name"] = options.host
+    return _service("registry", "registry", options, port, properties)
 
 
 def _advertised(host: str, port: int) -> dict[str, str]:
