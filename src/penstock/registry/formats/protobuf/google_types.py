@@ -255,12 +255,11 @@ option go_package = "google.golang.org/genproto/googleapis/type/phone_number;pho
 option objc_class_prefix = "GTP";
 
 message PhoneNumber {
-  string extension = 3;
-
   oneof kind {
     string e164_number = 1;
     .google.type.PhoneNumber.ShortCode short_code = 2;
   }
+  string extension = 3;
 
   message ShortCode {
     string region_code = 1;
