@@ -215,6 +215,13 @@ def version_property(metadata: Metadata | None) -> str | None:
     return word
 
 
+def version_number(metadata: Metadata | None) -> int | None:
+    try:
+        return int(version_property(metadata) or "")
+    except ValueError:
+        return None
+
+
 def with_version_property(metadata: Metadata | None, version: int) -> Metadata:
     properties = {**(metadata or {}).get("properties", {}), VERSION_PROPERTY: str(version)}
     return metadata_from_json({**(metadata or {}), "properties": properties}) or {}

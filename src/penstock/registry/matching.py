@@ -31,13 +31,16 @@ def match_in_contexts(
     state: RegistryState, rules: RegistryRules, draft: SchemaDraft, *, normalize: bool, deleted: bool
 ) -> Match | None:
     """Under the subject, or under its namesakes if it names no context."""
-    for subject in in_contexts(state, draft.subject):
-        if subject == draft.subject or subject in state.schemas:
-            named = draft.in_subject(subject)
-            found = match(state, rules, named, normalize=normalize, deleted=deleted)
-            if found is not None:
-                return found
-    return None
+    found = match(state, rules, draft, normalize=normalize, deleted=deleted)
+    namesakes = (name for name in in_contexts(state, draft.subject) if name != draft.subject)
+    for subject in namesakes if found is None else ():
+        try:
+            found = match(state, rules, draft.in_subject(subject), normalize=normalize, deleted=deleted)
+        except RegistryError:
+            continue  # its references are not in that context
+        if found is not None:
+            break
+    return found
 
 
 def match(
@@ -124,10 +127,10 @@ def _is_resolved(
 def _has_same_contracts(draft: SchemaDraft, stored: StoredSchema) -> bool:
     if draft.rule_set != stored.rule_set:
         return False
-    own, other = contracts.version_property(draft.metadata), contracts.version_property(stored.metadata)
+    own, other = contracts.version_number(draft.metadata), contracts.version_number(stored.metadata)
     if own == other or (own is not None and other is not None):
         return draft.metadata == stored.metadata
-    if own is not None and own != str(stored.version):
+    if own is not None and own != stored.version:
         return False
     return contracts.without_version_property(draft.metadata) == contracts.without_version_property(
         stored.metadata

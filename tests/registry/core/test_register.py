@@ -408,3 +408,57 @@ def test_the_version_in_the_metadata_does_not_make_another_schema() -> None:
     assert desk.get("s", 1)["metadata"] == {"properties": {"confluent:version": "1"}}
     assert numbers(desk.register("s", ORDER)) == (1, 1)
     assert numbers(desk.lookup("s", ORDER)) == (1, 1)
+
+
+def test_versions_in_the_metadata_step_by_step() -> None:
+    """Each step: what is asked for, and the id and version that come of it, as Confluent's registry answers."""
+    desk = Desk()
+
+    def register(version: int | None = None, properties: dict[str, str] | None = None) -> tuple[int, int]:
+        more = {"version": version, "metadata": None if properties is None else {"properties": properties}}
+        return numbers(desk.register("s", ORDER, **more))
+
+    def find(properties: dict[str, str] | None = None) -> int:
+        metadata = None if properties is None else {"properties": properties}
+        found: int = desk.lookup("s", ORDER, metadata=metadata)["version"]
+        return found
+
+    assert register() == (1, 1)
+    assert register(version=-1) == (1, 1)
+    assert register(version=2) == (2, 2)
+    assert register(version=-1) == (2, 2)
+    assert find() == 1
+    assert find({"confluent:version": "1"}) == 1
+    assert find({"confluent:version": "2"}) == 2
+    desk.delete_version("s", 1)
+    assert find() == 2
+    assert register() == (2, 2)
+    assert register(version=3) == (3, 3)
+    assert register(version=-1) == (3, 3)
+    assert refusal(register, version=3)[1] == 42201
+    assert register(version=4) == (4, 4)
+    assert find() == 4
+    assert register(properties={"confluent:version": "-1"}) == (5, 5)
+    assert desk.get("s", 5)["metadata"] == {"properties": {"confluent:version": "5"}}
+    assert register(properties={"confluent:version": "2"}) == (2, 2)
+    assert register(properties={"confluent:version": "3"}) == (3, 3)
+    assert register(properties={"confluent:version": "0"}) == (6, 6)
+    assert register(properties={}) == (6, 6)
+    assert register(properties={"owner": "ada"}) == (7, 7)
+    assert "confluent:version" not in desk.get("s", 7)["metadata"]["properties"]
+    assert register(version=-1) == (8, 8)
+    assert desk.get("s", 8)["metadata"] == {"properties": {"confluent:version": "8", "owner": "ada"}}
+    assert find({"owner": "ada"}) == 7
+    desk.delete_version("s", 7)
+    assert find({"owner": "ada"}) == 8
+
+
+def test_imports_of_one_schema_under_several_ids_and_versions() -> None:
+    desk = Desk()
+    desk.set_mode(None, "IMPORT")
+    steps = [("s", 1, 1), ("s", 1, 2), ("s", 1, 1), ("s", 200, 3), ("t", 200, 1), ("t", 200, 1)]
+    for subject, schema_id, version in steps:
+        assert numbers(desk.register(subject, ORDER, id=schema_id, version=version)) == (schema_id, version)
+    assert desk.versions("s") == [1, 2, 3]
+    assert len(desk.log) == 6, "clear, mode and four versions"
+    assert desk.lookup("t", ORDER)["version"] == 1
