@@ -78,6 +78,10 @@ METRICS = (
     Metric("client_poll_seconds", "client: `poll`; bare `consume` as Kafka", "s", AS_FAST_AS_BARE),
     Metric("client_iterate_seconds", "client: iteration; bare `consume` as Kafka", "s", AS_FAST_AS_BARE),
     Metric("client_asyncio_seconds", "client: asyncio producer; AIOProducer as Kafka", "s", FASTER_THAN_AIO),
+    Metric("rest_post_cpu", "REST proxy: CPU per post of 1 KB of JSON; bare Starlette as Kafka", "ms"),
+    Metric("rest_post_p99", "REST proxy: the same post, p99 of 8 clients; bare Starlette as Kafka", "ms"),
+    Metric("rest_batch_cpu", "REST proxy: CPU per record in batches of 500; bare Starlette as Kafka", "us"),
+    Metric("rest_rss", "REST proxy: RSS after load", "MB"),
 )
 
 BY_KEY = {metric.key: metric for metric in METRICS}

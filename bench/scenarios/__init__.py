@@ -16,6 +16,7 @@ from bench.scenarios import (
     memory,
     partitions,
     produce,
+    rest,
     small_requests,
     start,
     transactions,
@@ -37,4 +38,5 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "client_produce": client_produce.run,
     "client_consume": client_consume.run,
     "client_asyncio": client_asyncio.run,
+    "rest": rest.run,
 }
