@@ -64,10 +64,9 @@ def compare(writer: Node, reader: Node, compatible: frozenset[str]) -> Findings:
     while True:
         attempt = _Attempt(compatible, refuted)
         found = attempt.compare(writer, reader)
-        wrong = attempt.wrong_assumptions()
-        if not wrong:
+        if not attempt.has_assumed_wrongly():
             return found
-        refuted |= wrong
+        refuted |= attempt.incompatible_pairs()
 
 
 class _Attempt:
@@ -78,8 +77,12 @@ class _Attempt:
         self._open: set[Pair] = set()
         self._assumed: set[Pair] = set()
 
-    def wrong_assumptions(self) -> dict[Pair, Findings]:
-        return {pair: self._known[pair] for pair in self._assumed if not self._known[pair].is_compatible}
+    def has_assumed_wrongly(self) -> bool:
+        return any(not self._known[pair].is_compatible for pair in self._assumed)
+
+    def incompatible_pairs(self) -> dict[Pair, Findings]:
+        """They are so in spite of all that was assumed, so they stay so."""
+        return {pair: found for pair, found in self._known.items() if not found.is_compatible}
 
     def compare(self, writer: Node, reader: Node) -> Findings:
         stack = [self._begin((resolved(writer), resolved(reader)))]
