@@ -35,7 +35,7 @@ def canonicalize(
     if not is_importing(mode):
         if validates_fields(rules, config):
             _check_field_names(parsed)
-        parsed = parsed.normalized() if normalize else parsed
+        parsed = _normalized(parsed) if normalize else parsed
     canonical = replace(
         draft,
         schema=parsed.canonical(),
@@ -64,6 +64,13 @@ def _parse(
         )
     except InvalidSchema as problem:
         raise invalid_schema(schema_type, str(problem)) from None
+
+
+def _normalized(parsed: ParsedSchema) -> ParsedSchema:
+    try:
+        return parsed.normalized()
+    except InvalidSchema as problem:
+        raise invalid_schema(parsed.schema_type, str(problem)) from None
 
 
 def _check_field_names(parsed: ParsedSchema) -> None:

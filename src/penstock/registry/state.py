@@ -28,13 +28,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from penstock.registry import stored
 from penstock.registry.layered import LayeredMapping
-from penstock.registry.names import context_of, is_covered_by, qualify_with_parent
+from penstock.registry.names import context_of, is_context, is_covered_by, qualify_with_parent
 from penstock.registry.stored import Json, MalformedRecord, Record, StoredSchema
 
+K = TypeVar("K")
+V = TypeVar("V")
 ContextId: TypeAlias = tuple[str, int]
 SubjectVersion: TypeAlias = tuple[str, int]
 
@@ -210,10 +212,10 @@ class RegistryState:
 
     def subjects(self, scope: str | None) -> Iterator[str]:
         """Those that a subject, a context or None (all of them) covers."""
-        if scope in self.schemas:
-            yield scope  # type: ignore[misc]  # mypy does not narrow by a key
-        else:
+        if scope is None or is_context(scope):
             yield from (subject for subject in list(self.schemas) if is_covered_by(scope, subject))
+        elif scope in self.schemas:
+            yield scope
 
     def has_subjects(self, scope: str | None, *, deleted: bool) -> bool:
         return any(
@@ -241,7 +243,7 @@ class RegistryState:
         return candidate
 
 
-def _put(mapping: MutableMapping, key, value) -> None:  # type: ignore[no-untyped-def, type-arg]
+def _put(mapping: MutableMapping[K, V], key: K, value: V | None) -> None:
     if value is None:
         mapping.pop(key, None)
     else:
