@@ -47,7 +47,7 @@ Decide = Callable[[RegistryState], Decision]
 
 
 class Fenced(Exception):
-    """Another registry has taken over."""
+    """Another registry has taken over, or the producer broke for good: who leads has to be agreed on again."""
 
 
 class _Refused(Exception):
@@ -114,9 +114,7 @@ class Writer:
         except _Refused as error:
             raise KafkaError(str(error)) from None
         except FatalError as error:
-            if error.code in _FENCED:
-                raise Fenced(str(error)) from None
-            raise
+            raise Fenced(str(error)) from None
         finally:
             with suppress(KafkaError):
                 await asyncio.shield(producer.close(timeout=CLOSE_SECONDS))
@@ -215,4 +213,3 @@ def _refusal(error: _Refused) -> RegistryError:
 
 
 _TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
-_FENCED = {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_PRODUCER_ID_MAPPING}

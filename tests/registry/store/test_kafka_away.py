@@ -1,0 +1,55 @@
+"""Kafka that is not there yet, goes away and comes back."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.broker.platform import Platform
+from tests.registry.api.schemas import USER, USER_WITH_AGE
+from tests.support.cluster_fixture import PEER
+from tests.support.processes import free_port, wait_for
+from tests.support.registry import Registry
+
+PATIENCE_SECONDS = 60.0
+
+
+def test_without_kafka_it_says_so_and_stops_when_told(tmp_path: Path) -> None:
+    registry = Registry(f"127.0.0.1:{free_port()}", tmp_path)
+    registry.process.wait_until(registry.is_listening, PATIENCE_SECONDS)
+    for method, path in (("GET", "/subjects"), ("GET", "/schemas/ids/1"), ("POST", "/subjects/a/versions")):
+        said = registry.ask(method, path, {"schema": USER} if method == "POST" else None)
+        assert (said.status, said.body["error_code"]) == (503, 503)
+        assert said.headers["retry-after"] == "1"
+    assert registry.get("/").status == 200
+    wait_for(lambda: "cannot be reached" in registry.get("/subjects").body["message"], PATIENCE_SECONDS)
+    assert registry.process.stop() == 0
+    assert "Traceback" not in registry.process.log_text()
+
+
+@pytest.mark.skipif(PEER == "apache", reason="starts Penstock's own broker")
+def test_reads_go_on_while_kafka_is_away_and_writes_come_back(tmp_path: Path) -> None:
+    with Platform(tmp_path / "platform", {"group.initial.rebalance.delay.ms": "0"}) as platform:
+        registry = Registry(platform.bootstrap, tmp_path, {"kafkastore.timeout.ms": "3000"})
+        try:
+            registry.wait_until_ready()
+            registry.register("users", USER)
+            platform.broker.signal(signal.SIGKILL)
+            platform.broker.wait()
+            wait_for(
+                lambda: registry.post("/subjects/users/versions", {"schema": USER_WITH_AGE}).status == 503,
+                PATIENCE_SECONDS,
+                "writes to be refused",
+            )
+            assert registry.get("/subjects/users/versions/1").body["schema"] == USER
+            platform.start_broker()
+            wait_for(
+                lambda: registry.post("/subjects/users/versions", {"schema": USER_WITH_AGE}).status == 200,
+                PATIENCE_SECONDS,
+                "writes to come back",
+            )
+            assert registry.get("/subjects/users/versions").body == [1, 2]
+        finally:
+            registry.process.stop()
