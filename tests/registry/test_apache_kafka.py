@@ -1,0 +1,54 @@
+"""The same registry on Apache Kafka."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from tests.registry.api.schemas import USER, USER_WITH_AGE, USER_WITH_EMAIL
+from tests.support.cluster_fixture import running_apache
+from tests.support.processes import wait_for
+from tests.support.registry import Registry, own_group
+
+PATIENCE_SECONDS = 120.0
+SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
+
+
+def test_two_registries_on_apache_kafka(tmp_path: Path) -> None:
+    """Registration through either, a leader that is killed, and a restart."""
+    with running_apache(tmp_path, SETTINGS) as kafka:
+        group = own_group()
+        registries = [Registry(kafka.bootstrap, tmp_path, group) for _ in range(2)]
+        try:
+            for registry in registries:
+                registry.wait_until_ready()
+            one, two = registries
+            assert register(one, "users", USER) == 1
+            assert register(two, "users", USER_WITH_AGE) == 2
+            refused = two.post("/subjects/users/versions", {"schema": USER_WITH_EMAIL})
+            assert (refused.status, refused.body["error_code"]) == (409, 40901)
+            leader, follower = sorted(registries, key=lambda registry: registry.url)
+            leader.process.signal(signal.SIGKILL)
+            leader.process.wait()
+            assert register(follower, "others", USER) == 1
+            assert register(follower, "others", '"string"', {"compatibility": "NONE"}) == 3
+            leader.restart()
+            leader.wait_until_ready()
+            assert leader.get("/subjects/users/versions").body == [1, 2]
+            assert leader.get("/schemas/ids/3/schema").body == "string"
+        finally:
+            for registry in registries:
+                registry.process.stop()
+
+
+def register(registry: Registry, subject: str, schema: str, config: dict[str, str] | None = None) -> int:
+    """The id; tries again while there is no leader."""
+
+    def done() -> int:
+        if config is not None and registry.put(f"/config/{subject}", config).status != 200:
+            return 0
+        said = registry.post(f"/subjects/{subject}/versions", {"schema": schema})
+        assert said.status in (200, 500, 503), said.body
+        return int(said.body["id"]) if said.status == 200 else 0
+
+    return wait_for(done, PATIENCE_SECONDS, f"{subject} to be registered", interval=0.2)
