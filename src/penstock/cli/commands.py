@@ -113,6 +113,7 @@ TOOLS = {
     "e2e-latency": _tool("kafka-e2e-latency", "measure the time from sending to reading"),
     "server-start": _tool("kafka-server-start", "start a broker by itself", None, has_flags=False),
     "server-stop": _tool("kafka-server-stop", "stop brokers", None, has_flags=False),
+    "rest-start": _tool("kafka-rest-start", "start the REST proxy by itself", None, has_flags=False),
     "schema-registry-start": _tool(
         "schema-registry-start", "start a Schema Registry by itself", None, has_flags=False
     ),

@@ -1,7 +1,6 @@
 """`zookeeper-server-start [-daemon] [zookeeper.properties] [--override name=value ...]`: the embedded ZooKeeper."""
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -10,16 +9,14 @@ from pathlib import Path
 
 import uvloop
 
-from penstock.cli.tools.servers.start import go_into_background, parse_start_arguments
-from penstock.errors import ConfigError, PenstockError
+from penstock.cli.tools.servers.start import Server, start
+from penstock.errors import ConfigError
 from penstock.settings.properties import read_properties
 from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties
 from penstock.zookeeper.server import ZooKeeperServer
 
 # What Kafka's own zookeeper.properties says.
 SHIPPED_PROPERTIES = {"dataDir": "/tmp/zookeeper", "clientPort": "2181", "maxClientCnxns": "0"}
-TOOL = "zookeeper-server-start"
-OUTPUT = "zookeeper.out"
 
 
 def read_config(file: Path | None, overrides: Mapping[str, str]) -> ZooKeeperConfig:
@@ -53,17 +50,15 @@ async def run_server(config: ZooKeeperConfig) -> int:
     return 1 if server.failure.done() else 0
 
 
+def _run(config: ZooKeeperConfig) -> int:
+    return uvloop.run(run_server(config))
+
+
+SERVER = Server("zookeeper-server-start", "zookeeper.properties", "zookeeper.out", read_config, _run)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
-    try:
-        given = parse_start_arguments(TOOL, "zookeeper.properties", OUTPUT, arguments)
-        config = read_config(given.properties, given.overrides)
-        if given.daemon:
-            go_into_background(OUTPUT)
-        return uvloop.run(run_server(config))
-    except (PenstockError, OSError) as error:
-        print(f"{TOOL}: {error}", file=sys.stderr, flush=True)
-        return 1
+    return start(SERVER, arguments)
 
 
 if __name__ == "__main__":

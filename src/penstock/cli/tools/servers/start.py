@@ -1,19 +1,63 @@
-"""What kafka-server-start and zookeeper-server-start have in common: their arguments, and the background."""
+"""How a server is started by itself: its arguments, its settings, and the background."""
 
 import argparse
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 import penstock
 from penstock.cli.platform.overrides import parse_overrides
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, PenstockError
+from penstock.settings.properties import read_properties
+
+log = logging.getLogger(__name__)
 
 LOG_DIR_VARIABLE = "LOG_DIR"
 DEFAULT_LOG_DIR = "logs"
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+Settings = TypeVar("Settings")
+
+
+class Server(NamedTuple, Generic[Settings]):
+    tool: str
+    properties_name: str
+    output_name: str
+    """Of the file for what it prints in the background."""
+    read_settings: Callable[[Path | None, Mapping[str, str]], Settings]
+    """Of a file, if there is one, and of what `--override` says."""
+    run: Callable[[Settings], int]
+
+
+def start(server: Server[Settings], words: Sequence[str] | None, log_level: int = logging.INFO) -> int:
+    logging.basicConfig(format=LOG_FORMAT, level=log_level)
+    try:
+        given = parse_start_arguments(server.tool, server.properties_name, server.output_name, words)
+        settings = server.read_settings(given.properties, given.overrides)
+        if given.daemon:
+            go_into_background(server.output_name)
+        return server.run(settings)
+    except (PenstockError, OSError) as error:
+        print(f"{server.tool}: {error}", file=sys.stderr, flush=True)
+        return 1
+
+
+def settings_with_overrides(
+    file: Path | None,
+    overrides: Mapping[str, str],
+    from_configs: Callable[[dict[str, str], str], Settings],
+    warnings: Callable[[dict[str, str]], Iterable[str]],
+) -> Settings:
+    """The settings of a file with the overrides on top; warns of those that have no effect."""
+    configs = {**(read_properties(file) if file is not None else {}), **overrides}
+    settings = from_configs(configs, str(file) if file is not None else "--override")
+    for line in warnings(configs):
+        log.warning("%s", line)
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
