@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, MutableMapping, Sequence
 from typing import NoReturn
 
-from penstock.cli.options.joptsimple import Option, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import Option, OptionError, OptionParser, OptionSet
 from penstock.cli.tool import Exit, err
 
 KAFKA_VERSION = "4.3.1"
@@ -46,6 +46,26 @@ def maybe_print_help_or_version(
         print_usage_and_exit(parser, message)
     if options.has("version"):
         print_version_and_exit()
+
+
+def parse_command_line(
+    parser: OptionParser, words: Sequence[str], message: str, *required: str | Option
+) -> OptionSet:
+    """The options of a tool, unless the help or the version is asked for, or one that it needs is missing."""
+    options = parser.parse(words)
+    maybe_print_help_or_version(parser, options, words, message)
+    check_required_args(parser, options, *required)
+    return options
+
+
+def parse_or_print_usage(
+    parser: OptionParser, words: Sequence[str], message: str, *required: str | Option
+) -> OptionSet:
+    """The same for a tool that shows its usage, too, when it does not understand the words."""
+    try:
+        return parse_command_line(parser, words, message, *required)
+    except OptionError as error:
+        print_usage_and_exit(parser, str(error))
 
 
 def check_required_args(parser: OptionParser, options: OptionSet, *required: str | Option) -> None:
@@ -87,6 +107,10 @@ def check_one_of_args(parser: OptionParser, options: OptionSet, *choices: str | 
     if sum(options.has(option) for option in choices) != 1:
         listed = ", ".join(map(str, _options(parser, choices)))
         print_usage_and_exit(parser, f"Exactly one of the following arguments is required: {listed}")
+
+
+def say_deprecated(old: str, new: str) -> None:
+    print(f"Option --{old} has been deprecated and will be removed in a future version. Use --{new} instead.")
 
 
 def _options(parser: OptionParser, options: Iterable[str | Option]) -> list[Option]:

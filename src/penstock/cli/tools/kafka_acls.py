@@ -9,7 +9,7 @@ from penstock.cli.tool import run
 from penstock.cli.tools.acls.options import parse_options
 from penstock.cli.tools.acls.wanted import acls_to_add, patterns_of, principals_of, wanted_acls
 from penstock.cli.tools.common.admin_client import admin_client_of, raise_first
-from penstock.cli.tools.common.failures import CommandFailure, as_java_says
+from penstock.cli.tools.common.failures import as_java_says
 from penstock.client.admin.acls import (
     ANY_ACL,
     ANY_ENTRY,
@@ -33,7 +33,7 @@ def acls(words: list[str]) -> int:
     parser, options = parse_options(words)
     try:
         _process(parser, options)
-    except (OptionError, CommandFailure, PenstockError) as error:
+    except (OptionError, PenstockError) as error:
         said = as_java_says(error) if isinstance(error, KafkaError) else str(error)
         print(f"Error while executing ACL command: {said}")
         return 1

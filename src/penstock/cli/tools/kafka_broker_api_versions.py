@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.cli.options.command_line import (
-    check_required_args,
-    command_parser,
-    maybe_print_help_or_version,
-)
+from penstock.cli.options.command_line import command_parser, parse_command_line
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
-from penstock.cli.tool import err, run
+from penstock.cli.tool import run
 from penstock.cli.tools.api_versions.client_apis import CLIENT_APIS, Api
-from penstock.cli.tools.common.admin_client import command_config
+from penstock.cli.tools.common.admin_client import admin_configs
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says
 from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
 from penstock.client.errors import AuthenticationError, KafkaError
@@ -29,13 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def broker_api_versions(words: list[str]) -> int:
-    try:
-        with blocking_cluster(_config(_parsed(words))) as cluster:
-            for node in _nodes(cluster):
-                print(f"{_shown(node)} -> {_versions(cluster, node)}")
-    except CommandFailure as error:
-        err(str(error))
-        return 1
+    options = parse_command_line(_parser(), words, USAGE, "bootstrap-server")
+    with blocking_cluster(_config(options)) as cluster:
+        for node in _nodes(cluster):
+            print(f"{_shown(node)} -> {_versions(cluster, node)}")
     return 0
 
 
@@ -54,18 +47,9 @@ def _parser() -> OptionParser:
     return parser
 
 
-def _parsed(words: list[str]) -> OptionSet:
-    parser = _parser()
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, USAGE)
-    check_required_args(parser, options, "bootstrap-server")
-    return options
-
-
 def _config(options: OptionSet) -> ClusterConfig:
     """For one attempt: the tool says which brokers did not answer."""
-    configs = {"request.timeout.ms": str(REQUEST_TIMEOUT_MS)} | command_config(options)
-    configs["bootstrap.servers"] = options.value("bootstrap-server")
+    configs = admin_configs(options, {"request.timeout.ms": str(REQUEST_TIMEOUT_MS)})
     return ClusterConfig.from_configs(configs)._replace(default_api_timeout_ms=0)
 
 

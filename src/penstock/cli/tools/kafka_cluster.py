@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock.cli.options.argparse4j import ArgumentParser, Namespace
-from penstock.cli.options.command_line import load_properties
-from penstock.cli.tool import err, run
+from penstock.cli.options.command_line import load_properties, say_deprecated
+from penstock.cli.tool import run
 from penstock.cli.tools.common.admin_client import admin_client
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.cli.tools.common.java_order import in_hash_order
@@ -29,12 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def cluster(words: list[str]) -> int:
     given = _parser().parse_args_or_fail(words)
-    try:
-        with failing(as_java_says), admin_client(_configs(given)) as connected:
-            COMMANDS[given["command"]](connected, given)
-    except CommandFailure as error:
-        err(str(error))
-        return 1
+    with failing(as_java_says), admin_client(_configs(given)) as connected:
+        COMMANDS[given["command"]](connected, given)
     return 0
 
 
@@ -80,10 +76,7 @@ def _configs(given: Namespace) -> dict[str, str]:
     if file and old_file:
         raise CommandFailure("--config and --command-config cannot be specified together.")
     if old_file:
-        print(
-            "Option --config has been deprecated and will be removed in a future version. "
-            "Use --command-config instead."
-        )
+        say_deprecated("config", "command-config")
     configs = load_properties(file or old_file) if file or old_file else {}
     configs["bootstrap.servers"] = given["bootstrap_server"] or given["bootstrap_controller"]
     return configs

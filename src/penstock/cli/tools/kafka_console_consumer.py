@@ -13,60 +13,51 @@ from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
     maybe_merge_options,
-    maybe_print_help_or_version,
+    parse_or_print_usage,
     print_error_and_exit,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER, LONG
 from penstock.cli.tool import run
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.consumer_options import (
+    ConsumerRequest,
+    accept_bootstrap_server,
     accept_command_config,
     accept_deserializers,
     accept_formatter,
+    accept_limits,
+    accept_system_test_events,
     chosen_formatter,
     command_properties,
     group_ids,
+    max_messages_of,
+    timeout_ms_of,
 )
-from penstock.cli.tools.console.formatters import Formatter
 
 ABOUT = "This tool helps to read data from Kafka topics and outputs it to standard output."
 EARLIEST, LATEST = -2, -1
-NO_LIMIT = -1
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the command line asks for."""
-
+@dataclass(frozen=True, kw_only=True)
+class Request(ConsumerRequest):
     topic: str | None
     include: str | None
     partition: int | None
     offset: int
-    max_messages: int
-    timeout_ms: int | None
     skip_message_on_error: bool
-    logs_system_test_events: bool
-    configs: dict[str, str]
-    formatter: Formatter
 
 
 def option_parser() -> OptionParser:
     parser = command_parser()
-    parser.accepts(
-        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
-    )
+    accept_bootstrap_server(parser)
     _accept_what_to_read(parser)
     _accept_when_to_end(parser)
     accept_command_config(parser, "consumer.config")
     accept_formatter(parser, "kafka messages", has_delivery_counts=False)
     accept_deserializers(parser)
-    parser.accepts(
-        "enable-systest-events",
-        "Log lifecycle events of the consumer in addition to logging consumed messages. "
-        "(This is specific for system tests.)",
-    )
+    accept_system_test_events(parser, "consumer")
     parser.accepts("group", "The consumer group id of the consumer.", argument="consumer group id")
     return parser
 
@@ -107,18 +98,7 @@ def _accept_what_to_read(parser: OptionParser) -> None:
 
 
 def _accept_when_to_end(parser: OptionParser) -> None:
-    parser.accepts(
-        "max-messages",
-        "The maximum number of messages to consume before exiting. If not set, consumption is continual.",
-        argument="num_messages",
-        kind=INTEGER,
-    )
-    parser.accepts(
-        "timeout-ms",
-        "If specified, exit if no message is available for consumption for the specified interval.",
-        argument="timeout_ms",
-        kind=LONG,
-    )
+    accept_limits(parser, LONG)
     parser.accepts(
         "skip-message-on-error", "If there is an error when processing a message, skip it instead of halt."
     )
@@ -129,11 +109,7 @@ def _accept_when_to_end(parser: OptionParser) -> None:
 
 def read_request(words: Sequence[str]) -> Request:
     parser = option_parser()
-    try:
-        options = parser.parse(with_bootstrap_server(words))
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+    options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT)
     _check_required(parser, options)
     configs = _consumer_configs(parser, options)
     return Request(
@@ -141,9 +117,9 @@ def read_request(words: Sequence[str]) -> Request:
         include=options.value("include"),
         partition=options.value("partition"),
         offset=_offset(parser, options),
-        timeout_ms=_timeout_ms(options),
+        timeout_ms=timeout_ms_of(options),
         formatter=chosen_formatter(parser, options),
-        max_messages=options.value("max-messages") if options.has("max-messages") else NO_LIMIT,
+        max_messages=max_messages_of(options),
         skip_message_on_error=options.has("skip-message-on-error"),
         logs_system_test_events=options.has("enable-systest-events"),
         configs=configs,
@@ -209,11 +185,6 @@ def _refuse_offset(parser: OptionParser, text: str) -> NoReturn:
         f"The provided offset value '{text}' is incorrect. "
         "Valid values are 'earliest', 'latest', or a non-negative long.",
     )
-
-
-def _timeout_ms(options: OptionSet) -> int | None:
-    timeout_ms: int | None = options.value("timeout-ms")
-    return timeout_ms if timeout_ms is not None and timeout_ms >= 0 else None
 
 
 # --- doing it

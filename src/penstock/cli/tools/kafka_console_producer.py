@@ -10,11 +10,11 @@ from penstock.cli.options.command_line import (
     check_required_args,
     load_properties,
     maybe_merge_options,
-    maybe_print_help_or_version,
     parse_key_value_args,
+    parse_or_print_usage,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
 from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
@@ -61,11 +61,7 @@ class Request:
 
 def read_request(words: Sequence[str]) -> Request:
     parser = option_parser()
-    try:
-        options = parser.parse(with_bootstrap_server(words))
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+    options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT)
     _check(parser, options)
     return Request(
         topic=options.value("topic"),
@@ -90,10 +86,7 @@ def _check(parser: OptionParser, options: OptionSet) -> None:
             "Warning: --max-partition-memory-bytes is deprecated and will be removed in Apache Kafka 5.0. "
             "Use --batch-size instead."
         )
-    try:
-        check_bootstrap_server(options.value("bootstrap-server"))
-    except ValueError as error:
-        print_usage_and_exit(parser, str(error))
+    check_bootstrap_server(parser, options)
 
 
 def _reader(options: OptionSet) -> LineReader:

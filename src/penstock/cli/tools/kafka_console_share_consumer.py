@@ -9,40 +9,37 @@ from dataclasses import dataclass
 from penstock.cli.options.command_line import (
     check_required_args,
     command_parser,
-    maybe_print_help_or_version,
+    parse_or_print_usage,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import run
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.consumer_options import (
+    ConsumerRequest,
+    accept_bootstrap_server,
     accept_command_config,
     accept_deserializers,
     accept_formatter,
+    accept_limits,
+    accept_system_test_events,
     chosen_formatter,
     command_properties,
     group_ids,
+    max_messages_of,
+    timeout_ms_of,
 )
-from penstock.cli.tools.console.formatters import Formatter
 
 ABOUT = "This tool helps to read data from Kafka topics using share groups and outputs it to standard output."
-NO_LIMIT = -1
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the command line asks for."""
-
+@dataclass(frozen=True, kw_only=True)
+class Request(ConsumerRequest):
     topic: str
-    max_messages: int
-    timeout_ms: int | None
     rejects: bool
     releases: bool
     rejects_on_error: bool
-    logs_system_test_events: bool
-    configs: dict[str, str]
-    formatter: Formatter
 
 
 def option_parser() -> OptionParser:
@@ -50,44 +47,23 @@ def option_parser() -> OptionParser:
     parser.accepts("topic", "The topic to consume from.", argument="topic")
     accept_command_config(parser, "consumer-config")
     accept_formatter(parser, "Kafka messages", has_delivery_counts=True)
-    parser.accepts(
-        "max-messages",
-        "The maximum number of messages to consume before exiting. If not set, consumption is continual.",
-        argument="num_messages",
-        kind=INTEGER,
-    )
-    parser.accepts(
-        "timeout-ms",
-        "If specified, exit if no message is available for consumption for the specified interval.",
-        argument="timeout_ms",
-        kind=INTEGER,
-    )
+    accept_limits(parser, INTEGER)
     parser.accepts("reject", "If specified, messages are rejected as they are consumed.")
     parser.accepts("release", "If specified, messages are released as they are consumed.")
     parser.accepts(
         "reject-message-on-error",
         "If there is an error when processing a message, reject it instead of halting.",
     )
-    parser.accepts(
-        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
-    )
+    accept_bootstrap_server(parser)
     accept_deserializers(parser)
     parser.accepts("group", "The share group id of the consumer.", argument="share group id")
-    parser.accepts(
-        "enable-systest-events",
-        "Log lifecycle events of the share consumer in addition to logging consumed messages. "
-        "(This is specific for system tests.)",
-    )
+    accept_system_test_events(parser, "share consumer")
     return parser
 
 
 def read_request(words: Sequence[str]) -> Request:
     parser = option_parser()
-    try:
-        options = parser.parse(with_bootstrap_server(words))
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+    options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT)
     if not options.has("topic"):
         print_usage_and_exit(parser, "--topic is a required argument")
     check_required_args(parser, options, "bootstrap-server")
@@ -97,8 +73,8 @@ def read_request(words: Sequence[str]) -> Request:
     return Request(
         topic=options.value("topic"),
         formatter=chosen_formatter(parser, options, has_delivery_counts=True),
-        max_messages=options.value("max-messages") if options.has("max-messages") else NO_LIMIT,
-        timeout_ms=_timeout_ms(options),
+        max_messages=max_messages_of(options),
+        timeout_ms=timeout_ms_of(options),
         rejects=options.has("reject"),
         releases=options.has("release"),
         rejects_on_error=options.has("reject-message-on-error"),
@@ -117,11 +93,6 @@ def _configs(parser: OptionParser, options: OptionSet) -> dict[str, str]:
         "bootstrap.servers": options.value("bootstrap-server"),
         "group.id": groups[0] if groups else "console-share-consumer",
     }
-
-
-def _timeout_ms(options: OptionSet) -> int | None:
-    timeout_ms: int | None = options.value("timeout-ms")
-    return timeout_ms if timeout_ms is not None and timeout_ms >= 0 else None
 
 
 def console_share_consumer(words: list[str]) -> int:

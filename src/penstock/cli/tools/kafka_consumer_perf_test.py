@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from penstock.cli.options.command_line import (
     check_invalid_args,
     check_one_of_args,
-    check_required_args,
     command_parser,
     load_properties,
-    maybe_print_help_or_version,
     parse_key_value_args,
-    print_usage_and_exit,
+    parse_or_print_usage,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER, LONG
 from penstock.cli.tool import err, run
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
@@ -45,6 +43,12 @@ def option_parser() -> OptionParser:
         argument="gid",
         default=f"perf-consumer-{random.randrange(100_000)}",
     )
+    _accept_consumer_settings(parser)
+    _accept_reports(parser)
+    return parser
+
+
+def _accept_consumer_settings(parser: OptionParser) -> None:
     parser.accepts(
         "fetch-size",
         "The maximum amount of data to fetch from a single partition per request.",
@@ -77,8 +81,6 @@ def option_parser() -> OptionParser:
         argument="config file",
     )
     parser.accepts("command-config", "Config properties file.", argument="config file")
-    _accept_reports(parser)
-    return parser
 
 
 def _accept_reports(parser: OptionParser) -> None:
@@ -120,12 +122,7 @@ def _accept_reports(parser: OptionParser) -> None:
 
 
 def read_options(parser: OptionParser, words: Sequence[str]) -> OptionSet:
-    try:
-        options = parser.parse(with_bootstrap_server(words))
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, words, ABOUT)
-    check_required_args(parser, options, "bootstrap-server")
+    options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT, "bootstrap-server")
     check_one_of_args(parser, options, "topic", "include")
     check_one_of_args(parser, options, "messages", "num-records")
     check_invalid_args(parser, options, "consumer.config", "command-config")

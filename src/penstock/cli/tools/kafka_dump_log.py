@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from penstock.cli.options.command_line import check_required_args, command_parser, maybe_print_help_or_version
+from penstock.cli.options.command_line import command_parser, parse_command_line
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
 from penstock.cli.tools.dump_log.decoders import STRING_DECODER, plain_decoder
@@ -123,9 +123,7 @@ def _accept_decoders(parser: OptionParser) -> None:
 
 def dump(words: list[str]) -> None:
     parser = _parser()
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, ABOUT)
-    check_required_args(parser, options, "files")
+    options = parse_command_line(parser, words, ABOUT, "files")
     findings = Findings()
     for name in _split_like_java(options.value("files")):
         print(f"Dumping {name}")

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Sequence
 
 from penstock.cli.options.command_line import (
-    check_required_args,
     command_parser,
     load_properties,
-    maybe_print_help_or_version,
+    parse_or_print_usage,
     print_error_and_exit,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER
 from penstock.cli.tool import run
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
@@ -52,6 +51,17 @@ def option_parser() -> OptionParser:
         argument="bytes",
         kind=INTEGER,
     )
+    _accept_optional_sizes(parser)
+    parser.accepts(
+        "command-config",
+        "Optional: A property file for Kafka producer/consumer/admin client configuration.",
+        argument="config-file",
+        optional_argument=True,
+    )
+    return parser
+
+
+def _accept_optional_sizes(parser: OptionParser) -> None:
     _accept_optional_number(
         parser,
         "record-key-size",
@@ -70,13 +80,6 @@ def option_parser() -> OptionParser:
     _accept_optional_number(
         parser, "num-headers", "The number of headers to include in each message.", argument="count"
     )
-    parser.accepts(
-        "command-config",
-        "Optional: A property file for Kafka producer/consumer/admin client configuration.",
-        argument="config-file",
-        optional_argument=True,
-    )
-    return parser
 
 
 def _accept_optional_number(parser: OptionParser, name: str, about: str, argument: str = "bytes") -> None:
@@ -102,7 +105,6 @@ def with_names(words: Sequence[str]) -> Sequence[str]:
 
 
 def check(parser: OptionParser, options: OptionSet) -> None:
-    check_required_args(parser, options, *REQUIRED)
     if options.value("producer-acks") not in ("1", "all"):
         print_usage_and_exit(
             parser,
@@ -117,11 +119,7 @@ def check(parser: OptionParser, options: OptionSet) -> None:
 def e2e_latency(words: list[str]) -> int:
     named = with_names(with_bootstrap_server(words))
     parser = option_parser()
-    try:
-        options = parser.parse(named)
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, named, ABOUT)
+    options = parse_or_print_usage(parser, named, ABOUT, *REQUIRED)
     check(parser, options)
     file = options.value("command-config")
     configs = load_properties(file) if file is not None else {}

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, HelpShown, Namespace
+from penstock.cli.options.argparse4j import ArgumentParserError, HelpShown, Namespace
 from penstock.cli.options.command_line import load_properties
-from penstock.cli.tool import err, run
+from penstock.cli.tool import run
 from penstock.cli.tools.common.admin_client import admin_client
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.features.options import TOOL, features_parser
 from penstock.cli.tools.features.versions import (
     FEATURES,
     LATEST_PRODUCTION,
     METADATA_VERSION,
-    METADATA_VERSIONS,
     level_of,
     parse_version,
     version_of,
@@ -25,7 +25,6 @@ from penstock.client.admin.features import FeatureUpdate, UpgradeType, describe_
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
 
-TOOL = "kafka-features"
 SHORT_LIMIT = 2**15
 
 
@@ -35,14 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def features(words: list[str]) -> int:
     try:
-        _run(_parser().parse_args(words))
+        _run(features_parser().parse_args(words))
     except HelpShown:
         return 0
     except ArgumentParserError as error:
         sys.stderr.write(f"Command line error: {error}. Type --help for help.")
-        return 1
-    except CommandFailure as error:
-        err(str(error))
         return 1
     return 0
 
@@ -55,105 +51,12 @@ def _run(given: Namespace) -> None:
     servers = given["bootstrap_server"] or given["bootstrap_controller"]
     if servers is None:
         message = "You must specify either --bootstrap-controller or --bootstrap-server."
-        raise ArgumentParserError(message, _parser())
+        raise ArgumentParserError(message, features_parser())
     configs["bootstrap.servers"] = servers
     with failing(as_java_says), admin_client(configs) as cluster:
         if given["bootstrap_controller"] is not None:
             now(learn_controllers(cluster))
         COMMANDS[given["command"]](cluster, given)
-
-
-# --- the command line
-
-
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(TOOL, default_help=True, description="This tool manages feature flags in Kafka.")
-    servers = parser.add_mutually_exclusive_group()
-    pairs = "A comma-separated list of host:port pairs to use for establishing the connection to the"
-    servers.add_argument("--bootstrap-server", help=f"{pairs} Kafka cluster.")
-    servers.add_argument("--bootstrap-controller", help=f"{pairs} KRaft quorum.")
-    parser.add_argument(
-        "--command-config", help="Property file containing configs to be passed to Admin Client."
-    )
-    commands = parser.add_subparsers(dest="command")
-    _add_describe(commands.add_parser("describe", help="Describes the current active feature flags."))
-    upgrade = commands.add_parser("upgrade", help="Upgrade one or more feature flags.")
-    _add_levels(upgrade, "upgrade", "update", "3.3-IV3")
-    _add_dry_run(upgrade, "Validate this upgrade, but do not perform it.")
-    downgrade = commands.add_parser("downgrade", help="Downgrade one or more feature flags.")
-    _add_levels(downgrade, "downgrade", "downgrade", "3.3-IV0")
-    _add_unsafe(downgrade, "Perform this downgrade even if it may irreversibly destroy metadata.")
-    _add_dry_run(downgrade, "Validate this downgrade, but do not perform it.")
-    disable = commands.add_parser(
-        "disable",
-        help="Disable one or more feature flags. This is the same as downgrading the version to zero.",
-    )
-    disable.add_argument("--feature", action="append", help="A feature flag to disable.")
-    _add_unsafe(disable, "Disable this feature flag even if it may irreversibly destroy metadata.")
-    _add_dry_run(disable, "Perform a dry-run of this disable operation.")
-    _add_version_mapping(
-        commands.add_parser(
-            "version-mapping",
-            help="Look up the corresponding features for a given metadata version. Using the command with no "
-            "--release-version  argument will return the mapping for the latest stable metadata version",
-        )
-    )
-    dependencies = commands.add_parser(
-        "feature-dependencies",
-        help="Look up dependencies for a given feature version. If the feature is not known or the version not yet "
-        "defined, an error is thrown. Multiple features can be specified.",
-    )
-    dependencies.add_argument(
-        "--feature",
-        action="append",
-        required=True,
-        help="The feature and version to look up dependencies for, in feature=version format. "
-        "For example: `metadata.version=5`.",
-    )
-    return parser
-
-
-def _add_describe(command: ArgumentParser) -> None:
-    command.add_argument(
-        "--node-id",
-        type=int,
-        help="The node id to which the requests should be sent. If not specified, the requests will be sent to an "
-        "arbitrary controller/broker.",
-    )
-
-
-def _add_levels(command: ArgumentParser, verb: str, release_verb: str, example: str) -> None:
-    command.add_argument(
-        "--metadata",
-        help=f"DEPRECATED -- The level to which we should {verb} the metadata. For example, {example}.",
-    )
-    command.add_argument(
-        "--release-version",
-        help=f"The release version to {release_verb} all features to. For example, 3.9-IV0 will set "
-        "metadata.version=21 and kraft.version=1. Use the version-mapping command to learn which features will be "
-        "set for any given version.",
-    )
-    command.add_argument(
-        "--feature",
-        action="append",
-        help=f"A feature {verb} we should perform, in feature=level format. For example: `metadata.version=5`.",
-    )
-
-
-def _add_unsafe(command: ArgumentParser, help: str) -> None:
-    command.add_argument("--unsafe", action="store_true", help=help)
-
-
-def _add_dry_run(command: ArgumentParser, help: str) -> None:
-    command.add_argument("--dry-run", action="store_true", help=help)
-
-
-def _add_version_mapping(command: ArgumentParser) -> None:
-    command.add_argument(
-        "--release-version",
-        help="The release version to use for the corresponding feature mapping. The minimum is "
-        f"{METADATA_VERSIONS[0]}; the default is {LATEST_PRODUCTION}",
-    )
 
 
 # --- what is switched on

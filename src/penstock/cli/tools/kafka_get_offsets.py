@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from penstock.cli.options.command_line import (
-    check_required_args,
-    command_parser,
-    maybe_print_help_or_version,
-    print_usage_and_exit,
-)
+from penstock.cli.options.command_line import command_parser, parse_command_line
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tool import err, run
-from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.admin_client import admin_client, admin_configs
+from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
 from penstock.client.cluster import Cluster, now
@@ -43,7 +39,7 @@ def get_offsets(words: list[str]) -> int:
             chosen_offsets(_parsed(words)).items(), key=lambda found: str(found[0])
         ):
             print(f"{partition.topic}:{partition.partition}:{offset}")
-    except (OptionError, CommandFailure, PenstockError) as error:
+    except (OptionError, PenstockError) as error:
         err(f"Error occurred: {error}")
         return 1
     return 0
@@ -56,6 +52,11 @@ def _parser() -> OptionParser:
         "REQUIRED. The server(s) to connect to in the form HOST1:PORT1,HOST2:PORT2.",
         argument="HOST1:PORT1,...,HOST3:PORT3",
     )
+    _accept_filters(parser)
+    return parser
+
+
+def _accept_filters(parser: OptionParser) -> None:
     parser.accepts(
         "topic-partitions",
         "Comma separated list of topic-partition patterns to get the offsets for, with the format of "
@@ -93,21 +94,12 @@ def _parser() -> OptionParser:
         "exclude-internal-topics",
         "By default, internal topics are included. If specified, internal topics are excluded.",
     )
-    return parser
 
 
 def _parsed(words: list[str]) -> OptionSet:
     parser = _parser()
-    if not words:
-        print_usage_and_exit(parser, USAGE)
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, USAGE)
-    check_required_args(parser, options, "bootstrap-server")
-    servers = [server for server in options.value("bootstrap-server").split(",") if server.strip()]
-    if not servers:
-        print_usage_and_exit(parser, "Error while validating the bootstrap address\n")
-    if not all(re.search(r":[0-9]+$", server) for server in servers):
-        print_usage_and_exit(parser, "Please provide valid host:port like host1:9091,host2:9092\n")
+    options = parse_command_line(parser, words, USAGE, "bootstrap-server")
+    check_bootstrap_server(parser, options)
     return options
 
 
@@ -116,8 +108,7 @@ def chosen_offsets(options: OptionSet) -> dict[TopicPartition, int]:
         raise CommandFailure("--topic-partitions cannot be used with --topic or --partitions")
     time = _time(options.value("time"))
     wanted = _filter(options)
-    configs = command_config(options)
-    configs |= {"bootstrap.servers": options.value("bootstrap-server"), "client.id": "GetOffsetShell"}
+    configs = admin_configs(options) | {"client.id": "GetOffsetShell"}
     with failing(as_java_says), admin_client(configs) as cluster:
         partitions = now(_partitions(cluster, wanted, not options.has("exclude-internal-topics")))
         if not partitions:

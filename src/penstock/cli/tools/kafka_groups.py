@@ -7,15 +7,15 @@ import sys
 from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
-    maybe_print_help_or_version,
+    parse_or_print_usage,
     print_error_and_exit,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.table import padded, widest
+from penstock.cli.tools.common.tables import padded, widest
 from penstock.client.admin.groups import CONSUMER_PROTOCOL_TYPES, GroupListing, GroupType, list_groups
 from penstock.client.cluster import now
 from penstock.errors import PenstockError
@@ -57,11 +57,8 @@ def groups_parser() -> OptionParser:
 
 def command(words: list[str]) -> int:
     parser = groups_parser()
-    try:
-        options = parser.parse(words)
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    _check(parser, options, words)
+    options = parse_or_print_usage(parser, words, ABOUT)
+    _check(parser, options)
     try:
         _list(options)
     except PenstockError as error:
@@ -70,8 +67,7 @@ def command(words: list[str]) -> int:
     return 0
 
 
-def _check(parser: OptionParser, options: OptionSet, words: list[str]) -> None:
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+def _check(parser: OptionParser, options: OptionSet) -> None:
     if not options.has("list"):
         print_usage_and_exit(parser, "Command must include exactly one action: --list.")
     if options.has("group-type") and _type(options) is GroupType.UNKNOWN:
@@ -86,9 +82,7 @@ def _type(options: OptionSet) -> GroupType:
 
 
 def _list(options: OptionSet) -> None:
-    configs = {"default.api.timeout.ms": str(TIMEOUT_MS), **command_config(options)}
-    configs["bootstrap.servers"] = options.value("bootstrap-server")
-    with admin_client(configs) as cluster:
+    with admin_client(admin_configs(options, {"default.api.timeout.ms": str(TIMEOUT_MS)})) as cluster:
         groups = {group.group_id: group for group in now(list_groups(cluster))}
     rows = [
         [group_id, str(group.type or ""), group.protocol]

@@ -8,7 +8,8 @@ from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
     load_properties,
-    maybe_print_help_or_version,
+    parse_command_line,
+    say_deprecated,
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import one_of
@@ -20,6 +21,7 @@ from penstock.cli.tools.common.json_values import (
     JsonMismatch,
     UnreadableFile,
     array_of,
+    duplicates,
     field,
     integer_of,
     object_of,
@@ -40,10 +42,6 @@ ABOUT = (
 TIMEOUT_MS = 30_000
 SCOPES = ("topic", "all-topic-partitions", "path-to-json-file")
 TYPES = tuple(each.name for each in ElectionType)
-DEPRECATED = (
-    "Option --admin.config has been deprecated and will be removed in a future version. "
-    "Use --command-config instead."
-)
 
 
 def election_parser() -> OptionParser:
@@ -63,6 +61,11 @@ def election_parser() -> OptionParser:
     parser.accepts(
         "command-config", "Config properties file to pass to the admin client.", argument="Config file"
     )
+    _accept_partitions(parser)
+    return parser
+
+
+def _accept_partitions(parser: OptionParser) -> None:
     parser.accepts(
         "path-to-json-file",
         "The JSON file with the list  of partition for which leader elections should be performed. This is an example "
@@ -96,22 +99,17 @@ def election_parser() -> OptionParser:
         argument="election type",
         kind=one_of(TYPES, f"[{','.join(TYPES)}]"),
     )
-    return parser
 
 
 def command(words: list[str]) -> int:
     parser = election_parser()
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+    options = parse_command_line(parser, words, ABOUT)
     try:
         _check(parser, options)
         election_type = ElectionType[options.value("election-type")]
         partitions = _partitions(options)
         with admin_client(_configs(options)) as cluster:
             outcome = now(elect_leaders(cluster, election_type, partitions))
-    except CommandFailure as failure:
-        err(str(failure))
-        return 1
     except KafkaError as error:
         _print_why_none(error)
         return 1
@@ -133,7 +131,7 @@ def _check(parser: OptionParser, options: OptionSet) -> None:
 
 def _configs(options: OptionSet) -> dict[str, str]:
     if options.has("admin.config"):
-        print(DEPRECATED)
+        say_deprecated("admin.config", "command-config")
     file = options.value("admin.config") or options.value("command-config")
     return {
         "default.api.timeout.ms": str(TIMEOUT_MS),
@@ -166,9 +164,8 @@ def _read_partitions(path: str) -> list[TopicPartition]:
         partitions = _partitions_of(value)
     except JsonMismatch as error:
         raise CommandFailure(f"com.fasterxml.jackson.databind.JsonMappingException: {error}") from error
-    duplicates = in_hash_order(each for each in partitions if partitions.count(each) > 1)
-    if duplicates:
-        listed = ", ".join(map(str, duplicates))
+    if twice := duplicates(partitions):
+        listed = ", ".join(map(str, twice))
         raise CommandFailure(f"Replica election data contains duplicate partitions: [{listed}]")
     return partitions
 

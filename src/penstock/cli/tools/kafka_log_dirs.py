@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.cli.options.command_line import (
-    check_required_args,
-    command_parser,
-    maybe_print_help_or_version,
-)
-from penstock.cli.options.joptsimple import OptionParser, OptionSet
+from penstock.cli.options.command_line import command_parser, parse_command_line
+from penstock.cli.options.joptsimple import OptionParser
 from penstock.cli.options.kinds import INTEGER
-from penstock.cli.tool import err, run
-from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tool import run
+from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.json_values import written
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
 from penstock.client.cluster import Cluster, now
 
@@ -29,15 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def log_dirs(words: list[str]) -> int:
-    try:
-        options = _parsed(words)
-        configs = {"client.id": "log-dirs-tool"} | command_config(options)
-        configs["bootstrap.servers"] = options.value("bootstrap-server")
-        with failing(as_java_says), admin_client(configs) as cluster:
-            _describe(cluster, _listed(options.value("topic-list")), options.value("broker-list"))
-    except (CommandFailure, ValueError) as error:
-        err(str(error))
-        return 1
+    options = parse_command_line(_parser(), words, USAGE, "bootstrap-server", "describe")
+    configs = admin_configs(options, {"client.id": "log-dirs-tool"})
+    with failing(as_java_says), admin_client(configs) as cluster:
+        _describe(cluster, _listed(options.value("topic-list")), options.value("broker-list"))
     return 0
 
 
@@ -71,21 +62,13 @@ def _parser() -> OptionParser:
     return parser
 
 
-def _parsed(words: list[str]) -> OptionSet:
-    parser = _parser()
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, USAGE)
-    check_required_args(parser, options, "bootstrap-server", "describe")
-    return options
-
-
 def _listed(text: str) -> set[str]:
     return {part for part in text.split(",") if part}
 
 
 def _describe(cluster: Cluster, topics: set[str], broker_list: str) -> None:
     known = {node.id for node in now(cluster.describe()).nodes}
-    given = {INTEGER.convert(part) for part in _listed(broker_list)}
+    given = _broker_ids(broker_list)
     if unknown := given - known:
         raise CommandFailure(
             f"ERROR: The given brokers do not exist from --broker-list: {_joined(unknown)}. "
@@ -95,7 +78,14 @@ def _describe(cluster: Cluster, topics: set[str], broker_list: str) -> None:
     print("Querying brokers for log directories information")
     described = now(describe_log_dirs(cluster, brokers))
     print(f"Received log directory information from brokers {_joined(brokers)}")
-    print(json.dumps(_as_json(described, topics), separators=(",", ":"), ensure_ascii=False))
+    print(written(_as_json(described, topics)))
+
+
+def _broker_ids(text: str) -> set[int]:
+    try:
+        return {INTEGER.convert(part) for part in _listed(text)}
+    except ValueError as error:
+        raise CommandFailure(str(error)) from None
 
 
 def _joined(node_ids: Iterable[int]) -> str:

@@ -7,12 +7,12 @@ import sys
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.common.admin_client import admin_client, command_config
-from penstock.cli.tools.common.failures import CommandFailure, TerseFailure, as_java_says
-from penstock.cli.tools.common.json_values import JsonMismatch, UnreadableFile, read_text
+from penstock.cli.tools.common.failures import TerseFailure, as_java_says
+from penstock.cli.tools.common.json_values import read_text
 from penstock.cli.tools.reassign_partitions.options import checked_action, reassign_parser
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError
-from penstock.errors import ConfigError
+from penstock.errors import PenstockError
 
 
 def command(words: list[str]) -> int:
@@ -30,7 +30,7 @@ def command(words: list[str]) -> int:
         print(failure)
     except KafkaError as error:
         print(f"Error: {as_java_says(error)}")
-    except (CommandFailure, JsonMismatch, UnreadableFile, OptionError, ConfigError, OSError) as failure:
+    except (OptionError, PenstockError, OSError) as failure:
         print(f"Error: {failure}")
     else:
         return 0

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 
 from penstock.cli.options.joptsimple import OptionError, OptionSet
 from penstock.cli.tool import run
-from penstock.cli.tools.common.admin_client import AdminNotCreated, admin_client, command_config
+from penstock.cli.tools.common.admin_client import AdminNotCreated, admin_client, admin_configs
 from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.topics.options import ACTIONS, parse_options
 from penstock.cli.tools.topics.selection import selected_topics
@@ -25,9 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def topics(words: list[str]) -> int:
     options = parse_options(words)
-    configs = command_config(options) | {"bootstrap.servers": options.value("bootstrap-server")}
     try:
-        with admin_client(configs) as cluster:
+        with admin_client(admin_configs(options)) as cluster:
             now(_action(options)(cluster, options))
     except AdminNotCreated:
         raise

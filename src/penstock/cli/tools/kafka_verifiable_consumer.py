@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
-from penstock.cli.options.command_line import load_properties
+from penstock.cli.options.argparse4j import ArgumentParser, Namespace
 from penstock.cli.options.kinds import INTEGER
-from penstock.cli.tool import err, run
-from penstock.cli.tools.common.broker_list import with_bootstrap_server
+from penstock.cli.tool import run
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.verifiable.options import (
+    add_bootstrap_server,
+    add_command_config,
+    file_configs,
+    parse_words,
+)
 
 ASSIGNORS = "org.apache.kafka.clients.consumer"
 GROUP_PROTOCOLS = ("CLASSIC", "CONSUMER")
@@ -21,32 +26,18 @@ def argument_parser() -> ArgumentParser:
         description="This tool consumes messages from a specific topic and emits consumer events (e.g. group "
         "rebalances, received messages, and offsets committed) as JSON objects to STDOUT.",
     )
-    connection = parser.add_mutually_exclusive_group(
-        "Connection Group", "Group of arguments for connection to brokers", required=True
-    )
-    connection.add_argument(
-        "--bootstrap-server",
-        required=True,
-        dest="bootstrapServer",
-        metavar="HOST1:PORT1[,HOST2:PORT2[...]]",
-        help="The server(s) to connect to. "
-        "Comma-separated list of Kafka brokers in the form HOST1:PORT1,HOST2:PORT2,...",
-    )
+    add_bootstrap_server(parser, "The server(s) to connect to.", required=True)
     parser.add_argument("--topic", required=True, metavar="TOPIC", help="Consumes messages from this topic.")
     _add_group(parser)
     _add_consuming(parser)
+    _add_policies(parser)
     parser.add_argument(
         "--consumer.config",
         metavar="CONFIG-FILE",
         help="(DEPRECATED) Consumer config properties file. "
         "This option will be removed in a future version. Use --command-config instead",
     )
-    parser.add_argument(
-        "--command-config",
-        metavar="CONFIG-FILE",
-        dest="commandConfigFile",
-        help="Config properties file (config options shared with command line parameters will be overridden).",
-    )
+    add_command_config(parser)
     return parser
 
 
@@ -110,6 +101,9 @@ def _add_consuming(parser: ArgumentParser) -> None:
         metavar="ENABLE-AUTOCOMMIT",
         help="Enable offset auto-commit on consumer",
     )
+
+
+def _add_policies(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--reset-policy",
         default="earliest",
@@ -128,17 +122,7 @@ def _add_consuming(parser: ArgumentParser) -> None:
 
 
 def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
-    old, new = given["consumer.config"], given["commandConfigFile"]
-    if old is not None and new is not None:
-        raise ArgumentParserError(
-            "Options --consumer.config and --command-config are mutually exclusive.", parser
-        )
-    if old is not None:
-        print(
-            "Option --consumer.config has been deprecated and will be removed in a future version. "
-            "Use --command-config instead."
-        )
-    file = new if old is None else old
+    of_file = file_configs(parser, given, "consumer.config")
     optional = {
         "session.timeout.ms": given["sessionTimeout"],
         "group.instance.id": given["groupInstanceId"],
@@ -146,7 +130,7 @@ def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
     }
     return {
         "client.id": f"consumer-{given['groupId']}-1",
-        **(load_properties(file) if file is not None else {}),
+        **of_file,
         **{name: str(value) for name, value in optional.items() if value is not None},
         "group.id": given["groupId"],
         "bootstrap.servers": given["bootstrapServer"],
@@ -158,7 +142,7 @@ def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
 def _protocol_configs(given: Namespace) -> dict[str, str | None]:
     protocol = given["groupProtocol"]
     if protocol.upper() not in GROUP_PROTOCOLS:
-        raise ValueError(
+        raise CommandFailure(
             f"No enum constant org.apache.kafka.clients.consumer.GroupProtocol.{protocol.upper()}: "
             f"--group-protocol takes one of {', '.join(GROUP_PROTOCOLS)}"
         )
@@ -169,18 +153,8 @@ def _protocol_configs(given: Namespace) -> dict[str, str | None]:
 
 def verifiable_consumer(words: list[str]) -> int:
     parser = argument_parser()
-    if not words:
-        parser.print_help()
-        return 0
-    try:
-        given = parser.parse_args(with_bootstrap_server(words))
-        configs = _configs(parser, given)
-    except ArgumentParserError as error:
-        parser.handle_error(error)
-        return 1
-    except ValueError as error:
-        err(str(error))
-        return 1
+    given = parse_words(parser, words)
+    configs = _configs(parser, given)
     from penstock.cli.tools.verifiable.consumer_run import Request, run_verifiable_consumer
 
     return run_verifiable_consumer(

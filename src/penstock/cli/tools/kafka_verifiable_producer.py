@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError, Namespace
-from penstock.cli.options.command_line import load_properties
+from penstock.cli.options.argparse4j import ArgumentParser, Namespace
 from penstock.cli.options.kinds import INTEGER, LONG
 from penstock.cli.tool import run
-from penstock.cli.tools.common.broker_list import with_bootstrap_server
+from penstock.cli.tools.verifiable.options import (
+    add_bootstrap_server,
+    add_command_config,
+    file_configs,
+    parse_words,
+)
 
 NO_CREATE_TIME = -1
 
@@ -21,24 +25,10 @@ def argument_parser() -> ArgumentParser:
         'on each "send" request, making externally visible which messages have been acked and which have not.',
     )
     parser.add_argument("--topic", required=True, metavar="TOPIC", help="Produce messages to this topic.")
-    connection = parser.add_mutually_exclusive_group(
-        "Connection Group", "Group of arguments for connection to brokers", required=True
-    )
-    connection.add_argument(
-        "--bootstrap-server",
-        dest="bootstrapServer",
-        metavar="HOST1:PORT1[,HOST2:PORT2[...]]",
-        help="REQUIRED: The server(s) to connect to. "
-        "Comma-separated list of Kafka brokers in the form HOST1:PORT1,HOST2:PORT2,...",
-    )
+    add_bootstrap_server(parser, "REQUIRED: The server(s) to connect to.")
     _add_amount(parser)
     _add_records(parser)
-    parser.add_argument(
-        "--command-config",
-        metavar="CONFIG-FILE",
-        dest="commandConfigFile",
-        help="Config properties file (config options shared with command line parameters will be overridden).",
-    )
+    add_command_config(parser)
     return parser
 
 
@@ -101,37 +91,20 @@ def _add_records(parser: ArgumentParser) -> None:
 
 
 def _configs(parser: ArgumentParser, given: Namespace) -> dict[str, str]:
-    old, new = given["producer.config"], given["commandConfigFile"]
-    if old is not None and new is not None:
-        raise ArgumentParserError(
-            "Options --producer.config and --command-config are mutually exclusive.", parser
-        )
-    if old is not None:
-        print(
-            "Option --producer.config has been deprecated and will be removed in a future version. "
-            "Use --command-config instead."
-        )
-    file = new if old is None else old
+    of_file = file_configs(parser, given, "producer.config")
     return {
         "client.id": "producer-1",
         "bootstrap.servers": given["bootstrapServer"],
         "acks": str(given["acks"]),
         "retries": "0",
-        **(load_properties(file) if file is not None else {}),
+        **of_file,
     }
 
 
 def verifiable_producer(words: list[str]) -> int:
     parser = argument_parser()
-    if not words:
-        parser.print_help()
-        return 0
-    try:
-        given = parser.parse_args(with_bootstrap_server(words))
-        configs = _configs(parser, given)
-    except ArgumentParserError as error:
-        parser.handle_error(error)
-        return 1
+    given = parse_words(parser, words)
+    configs = _configs(parser, given)
     from penstock.cli.tools.verifiable.producer_run import Request, run_verifiable_producer
 
     create_time_ms = given["createTime"]

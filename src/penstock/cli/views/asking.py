@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
+from penstock.cli.tools.common.admin_client import admin_configs
 from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster
-
-Namespace = dict[str, Any]
-"""What argparse4j makes of a command line."""
 
 
 @contextmanager
 def cluster_of(options: OptionSet | Namespace) -> Iterator[Cluster]:
-    if isinstance(options, OptionSet):
-        servers, file = options.value("bootstrap-server"), options.value("command-config")
-    else:
-        servers, file = options["bootstrap_server"], options["command_config"]
-    configs = {**(load_properties(file) if file else {}), "bootstrap.servers": servers}
+    configs = admin_configs(options) if isinstance(options, OptionSet) else _configs(options)
     with blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
         yield cluster
+
+
+def _configs(given: Namespace) -> dict[str, str]:
+    file = given["command_config"]
+    return {**(load_properties(file) if file else {}), "bootstrap.servers": given["bootstrap_server"]}
 
 
 def has_only(options: OptionSet, *names: str) -> bool:

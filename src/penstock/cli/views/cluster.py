@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.output.view import Record, View
-from penstock.cli.views.asking import Namespace, cluster_of
+from penstock.cli.views.asking import cluster_of
 from penstock.client.admin.cluster_nodes import describe_cluster
 from penstock.client.cluster import Cluster, now
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output.view import Record, View
-from penstock.cli.tools.consumer_groups.listing import GROUP_STATES, parse_states, parse_types
+from penstock.cli.tools.consumer_groups.listing import GROUP_STATES, parse_types
+from penstock.cli.tools.groups.listing import parse_states
 from penstock.cli.views.asking import cluster_of, has_only
+from penstock.cli.views.group_descriptions import Asking, assignment_texts, coordinator_of, description
 from penstock.cli.views.groups import listed
 from penstock.client.admin.consumer_groups import (
     ConsumerGroupDescription,
@@ -20,8 +20,6 @@ from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec, list_of
 from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
 
-DESCRIBE_FLAGS = ("describe", "group", "all-groups", "members", "offsets", "state", "verbose", "timeout")
-
 
 def view(options: OptionSet) -> View | None:
     if options.has("list") and has_only(options, "list", "timeout", "state", "type"):
@@ -29,33 +27,7 @@ def view(options: OptionSet) -> View | None:
         types = parse_types(options.value("type") or "")
         with cluster_of(options) as cluster:
             return listed(now(list_consumer_groups(cluster, states=states, types=types)))
-    is_scoped = options.has("group") != options.has("all-groups")
-    if not options.has("describe") or not is_scoped or not has_only(options, *DESCRIBE_FLAGS):
-        return None
-    with cluster_of(options) as cluster:
-        return now(_described(cluster, options))
-
-
-async def _described(cluster: Cluster, options: OptionSet) -> View:
-    if options.has("all-groups"):
-        ids = [group.group_id for group in await list_consumer_groups(cluster)]
-    else:
-        ids = options.values("group")
-    groups = [group for _, group in sorted((await describe_consumer_groups(cluster, ids)).items())]
-    if options.has("state"):
-        return View([_summary(group) for group in groups])
-    if options.has("members"):
-        return _nested(groups, "members", [_members(group) for group in groups])
-    return _nested(groups, "offsets", [await offsets_of(cluster, group) for group in groups])
-
-
-def _nested(groups: list[ConsumerGroupDescription], name: str, of_groups: list[list[Record]]) -> View:
-    pairs = list(zip(groups, of_groups, strict=True))
-    return View(
-        [{**_summary(group), name: found} for group, found in pairs],
-        [{"group": group.group_id, **each} for group, found in pairs for each in found],
-        [f"{group.group_id}: {group.state.value}" for group, found in pairs if not found],
-    )
+    return description(options, ASKING)
 
 
 def _summary(group: ConsumerGroupDescription) -> Record:
@@ -63,8 +35,7 @@ def _summary(group: ConsumerGroupDescription) -> Record:
         "group": group.group_id,
         "type": group.type.value,
         "state": group.state.value,
-        "coordinator": f"{group.coordinator.host}:{group.coordinator.port}",
-        "coordinator_id": group.coordinator.id,
+        **coordinator_of(group),
         "assignor": group.assignor,
         "member_count": len(group.members),
     }
@@ -110,5 +81,4 @@ def _members(group: ConsumerGroupDescription) -> list[Record]:
     ]
 
 
-def assignment_texts(partitions: Iterable[TopicPartition]) -> list[str]:
-    return [str(partition) for partition in sorted(partitions)]
+ASKING = Asking(list_consumer_groups, describe_consumer_groups, _summary, _members, offsets_of)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.output.view import Record, View
-from penstock.cli.views.asking import Namespace, cluster_of
+from penstock.cli.views.asking import cluster_of
 from penstock.client.admin.transactions import describe_producers, describe_transaction, list_transactions
 from penstock.client.cluster import Cluster, now
 from penstock.client.errors import KafkaError

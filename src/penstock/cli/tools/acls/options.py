@@ -5,10 +5,10 @@ from __future__ import annotations
 from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
-    maybe_print_help_or_version,
+    parse_or_print_usage,
     print_usage_and_exit,
 )
-from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
+from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import one_of
 from penstock.client.admin.acls import AclOperation, PatternType
 
@@ -27,11 +27,7 @@ def operation_name(operation: AclOperation) -> str:
 
 def parse_options(words: list[str]) -> tuple[OptionParser, OptionSet]:
     parser = _parser()
-    try:
-        options = parser.parse(words)
-    except OptionError as error:
-        print_usage_and_exit(parser, str(error))
-    maybe_print_help_or_version(parser, options, words, "This tool helps to manage acls on kafka.")
+    options = parse_or_print_usage(parser, words, "This tool helps to manage acls on kafka.")
     _check(parser, options)
     return parser, options
 
@@ -48,6 +44,7 @@ def _parser() -> OptionParser:
     )
     _add_actions(parser)
     _add_resources(parser)
+    _add_pattern_type(parser)
     _add_entries(parser)
     _add_conveniences(parser)
     return parser
@@ -102,6 +99,9 @@ def _add_resources(parser: OptionParser) -> None:
         "CreateTokens or DescribeTokens permission on a given user principal.",
         argument="user-principal",
     )
+
+
+def _add_pattern_type(parser: OptionParser) -> None:
     parser.accepts(
         "resource-pattern-type",
         "The type of the resource pattern or pattern filter. When adding acls, this should be a specific pattern type, "

@@ -29,6 +29,12 @@ def command_config(options: OptionSet) -> dict[str, str]:
     return load_properties(path) if path is not None else {}
 
 
+def admin_configs(options: OptionSet, defaults: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a tool would have if nobody said otherwise, what the file says, and `--bootstrap-server`."""
+    servers = {"bootstrap.servers": options.value("bootstrap-server")}
+    return {**(defaults or {}), **command_config(options), **servers}
+
+
 @contextmanager
 def admin_client(configs: Mapping[str, str]) -> Iterator[Cluster]:
     with blocking_cluster(_cluster_config(configs)) as cluster:
@@ -38,12 +44,12 @@ def admin_client(configs: Mapping[str, str]) -> Iterator[Cluster]:
 @contextmanager
 def admin_client_of(options: OptionSet) -> Iterator[Cluster]:
     """By way of `--bootstrap-server`, or of `--bootstrap-controller`: then the active controller is the one to ask."""
-    configs = command_config(options)
     if options.has("bootstrap-server"):
-        with admin_client(configs | {"bootstrap.servers": options.value("bootstrap-server")}) as cluster:
+        with admin_client(admin_configs(options)) as cluster:
             yield cluster
         return
-    config = _cluster_config(configs | {"bootstrap.servers": options.value("bootstrap-controller")})
+    servers = {"bootstrap.servers": options.value("bootstrap-controller")}
+    config = _cluster_config(command_config(options) | servers)
     view = _controllers(config)
     active = view.node(view.controller_id)
     bootstrap = config.bootstrap if active is None else (active.address,)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from penstock.client.errors import KafkaError
+from penstock.errors import PenstockError
 
 EXECUTION_EXCEPTION = "java.util.concurrent.ExecutionException"
 
 
-class CommandFailure(Exception):
-    """The command cannot go on; the text is what Java's `getMessage` gives."""
+class CommandFailure(PenstockError):
+    """The command cannot go on; the text is what Java's `getMessage` gives, and all that most tools say."""
 
 
 class TerseFailure(Exception):

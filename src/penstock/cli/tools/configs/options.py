@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.cli.options.command_line import (
     check_invalid_args,
     command_parser,
-    maybe_print_help_or_version,
+    parse_command_line,
     print_usage_and_exit,
 )
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
@@ -33,8 +33,7 @@ SERVERS = "--bootstrap-server or --bootstrap-controller"
 
 def parse_options(words: list[str]) -> OptionSet:
     parser = _parser()
-    options = parser.parse(words)
-    maybe_print_help_or_version(parser, options, words, ABOUT)
+    options = parse_command_line(parser, words, ABOUT)
     _check_action(parser, options)
     entities = entities_of(options)
     _check_types(options, entities)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from penstock.cli.options.command_line import load_properties, parse_key_value_args, print_usage_and_exit
 from penstock.cli.options.joptsimple import Option, OptionParser, OptionSet
+from penstock.cli.options.kinds import INTEGER, Kind
 from penstock.cli.tools.console.formatters import DEFAULT_FORMATTER, Formatter, formatter_of
 
 PRINTED = ("timestamp", "key", "offset", "delivery", "epoch", "partition", "headers", "value")
@@ -18,7 +20,19 @@ CUSTOM_PROPERTIES = (
     "properties keyed with 'key.deserializer.', 'value.deserializer.' and 'headers.deserializer.' prefixes to "
     "configure their deserializers."
 )
+NO_LIMIT = -1
 TO_BE_REMOVED = "This option will be removed in a future version. "
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsumerRequest:
+    """What the command line asks for."""
+
+    max_messages: int
+    timeout_ms: int | None
+    logs_system_test_events: bool
+    configs: dict[str, str]
+    formatter: Formatter
 
 
 def accept_command_config(parser: OptionParser, old_file_option: str) -> None:
@@ -68,6 +82,35 @@ def accept_formatter(parser: OptionParser, what_it_formats: str, *, has_delivery
     )
 
 
+def accept_bootstrap_server(parser: OptionParser) -> None:
+    parser.accepts(
+        "bootstrap-server", "REQUIRED: The server(s) to connect to.", argument="server to connect to"
+    )
+
+
+def accept_limits(parser: OptionParser, timeout_kind: Kind) -> None:
+    parser.accepts(
+        "max-messages",
+        "The maximum number of messages to consume before exiting. If not set, consumption is continual.",
+        argument="num_messages",
+        kind=INTEGER,
+    )
+    parser.accepts(
+        "timeout-ms",
+        "If specified, exit if no message is available for consumption for the specified interval.",
+        argument="timeout_ms",
+        kind=timeout_kind,
+    )
+
+
+def accept_system_test_events(parser: OptionParser, who: str) -> None:
+    parser.accepts(
+        "enable-systest-events",
+        f"Log lifecycle events of the {who} in addition to logging consumed messages. "
+        "(This is specific for system tests.)",
+    )
+
+
 def accept_deserializers(parser: OptionParser) -> None:
     for part in ("key", "value"):
         parser.accepts(
@@ -75,6 +118,15 @@ def accept_deserializers(parser: OptionParser) -> None:
             f"The name of the class to use for deserializing {part}s.",
             argument=f"deserializer for {part}s",
         )
+
+
+def max_messages_of(options: OptionSet) -> int:
+    return options.value("max-messages") if options.has("max-messages") else NO_LIMIT
+
+
+def timeout_ms_of(options: OptionSet) -> int | None:
+    timeout_ms: int | None = options.value("timeout-ms")
+    return timeout_ms if timeout_ms is not None and timeout_ms >= 0 else None
 
 
 def newer_option(parser: OptionParser, options: OptionSet, old: str, new: str) -> Option:

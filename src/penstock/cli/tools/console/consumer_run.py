@@ -6,7 +6,6 @@ Nothing is done per record that a batch could do. What is waiting in librdkafka'
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,10 @@ from penstock.cli.tools.clients.missing_topic import MissingTopic
 from penstock.cli.tools.clients.record import Record, as_records, has_error
 from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.cli.tools.clients.topic_pattern import TopicPattern
+from penstock.cli.tools.common.failures import as_java_says
+from penstock.cli.tools.console.consumer_loop import ConsumerLoop, consume_until_signal
+from penstock.cli.tools.console.consumer_options import NO_LIMIT
 from penstock.cli.tools.console.default_formatter import DefaultFormatter
-from penstock.cli.tools.console.output import Output
 from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
 
@@ -30,19 +31,15 @@ LOGGER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 MOST_RECORDS_AT_ONCE = 10_000
 LONGEST_WAIT_SECONDS = 0.1
 """After that much silence a signal or the end of the timeout is noticed."""
-TIMEOUT_EXCEPTION = "org.apache.kafka.common.errors.TimeoutException"
 REBALANCE_PROTOCOL_HINT = (
     "The consumer rebalance protocol (KIP-848) is production-ready! Set group.protocol=consumer to try it out. "
     "See https://kafka.apache.org/documentation/#consumer_rebalance_protocol"
 )
 
 
-class ConsoleConsumer:
+class ConsoleConsumer(ConsumerLoop["Request", Record]):
     def __init__(self, request: Request, stop: StopSignals) -> None:
-        self.request = request
-        self.stop = stop
-        self.count = 0
-        self.output = Output()
+        super().__init__(request, stop, LOGGER)
         self.events = ClientEvents("Consumer", request.configs)
         settings = consumer_settings(request.configs)
         self.commits = settings["enable.auto.commit"] == "true"
@@ -67,33 +64,16 @@ class ConsoleConsumer:
         elif self.pattern is not None:
             self.pattern.subscribe(self.consumer)
 
-    def run(self) -> None:
-        """Until it is enough, nothing comes any more, nobody reads, or a signal says stop."""
-        silent_since = time.monotonic()
-        while (most := self._most_records()) and not self.stop.received:
-            records = self._next_records(most)
-            if records:
-                self._write(records)
-                silent_since = time.monotonic()
-            problem = self.events.fatal
-            if problem is None and not records and self._has_been_silent(silent_since):
-                problem = TIMEOUT_EXCEPTION
-            if problem is not None:
-                log_error("Error processing message, terminating consumer process: ", LOGGER, problem)
-                return
-            if self.output.is_broken:
-                err("Unable to write to standard out, closing consumer.")
-                return
+    def next_records(self) -> Sequence[Record]:
+        records = self._poll(self._most_records())
+        self.problem = self.events.fatal
+        return records
 
     def _most_records(self) -> int:
         limit = self.request.max_messages
-        return MOST_RECORDS_AT_ONCE if limit == -1 else max(0, min(limit - self.count, MOST_RECORDS_AT_ONCE))
+        return MOST_RECORDS_AT_ONCE if limit == NO_LIMIT else min(limit - self.count, MOST_RECORDS_AT_ONCE)
 
-    def _has_been_silent(self, since: float) -> bool:
-        timeout_ms = self.request.timeout_ms
-        return timeout_ms is not None and (time.monotonic() - since) * 1000 > timeout_ms
-
-    def _next_records(self, most: int) -> Sequence[Record]:
+    def _poll(self, most: int) -> Sequence[Record]:
         records = self.consumer.consume(most, 0)
         if not records:
             first = self.consumer.poll(LONGEST_WAIT_SECONDS)
@@ -110,7 +90,7 @@ class ConsoleConsumer:
 
     # --- writing
 
-    def _write(self, records: Sequence[Record]) -> None:
+    def write(self, records: Sequence[Record]) -> None:
         formatter = self.request.formatter
         if isinstance(formatter, DefaultFormatter) and formatter.is_value_alone:
             self.count += len(records)
@@ -135,9 +115,7 @@ class ConsoleConsumer:
         except KafkaError as error:
             if not self.request.skip_message_on_error:
                 raise
-            log_error(
-                "Error processing message, skipping this message: ", LOGGER, f"{error.java_name}: {error}"
-            )
+            log_error("Error processing message, skipping this message: ", LOGGER, as_java_says(error))
 
     def _store_offsets(self, records: Sequence[Record]) -> None:
         """What has been written may be committed, and nothing else."""
@@ -154,22 +132,14 @@ class ConsoleConsumer:
 
     def close(self) -> None:
         self.consumer.close()
-        err(f"Processed a total of {self.count} messages")
+        self.say_total()
 
 
 def consume_to_output(request: Request) -> int:
-    with StopSignals() as stop:
-        try:
-            return _consume(request, stop)
-        except (KafkaError, KafkaException) as error:
-            log_error("Unknown error when running consumer: ", LOGGER, java_exception_of(error))
-            return 1
-        finally:
-            if request.logs_system_test_events:
-                print("shutdown_complete", flush=True)
+    return consume_until_signal(request, _consume, LOGGER, (KafkaError, KafkaException), java_exception_of)
 
 
-def _consume(request: Request, stop: StopSignals) -> int:
+def _consume(request: Request, stop: StopSignals) -> None:
     consumer = ConsoleConsumer(request, stop)
     if request.partition is None and request.configs.get("group.protocol", "classic").lower() == "classic":
         err(REBALANCE_PROTOCOL_HINT)
@@ -178,4 +148,3 @@ def _consume(request: Request, stop: StopSignals) -> int:
         consumer.run()
     finally:
         consumer.close()
-    return stop.exit_code

@@ -48,7 +48,9 @@ def option_parser() -> OptionParser:
         "If set message send requests to the brokers are synchronously, one at a time as they arrive.",
     )
     _accept_producer_settings(parser)
+    _accept_sizes(parser)
     _accept_times(parser)
+    _accept_limits_of_waiting(parser)
     _accept_reader(parser)
     _accept_command_config(parser)
     return parser
@@ -85,6 +87,9 @@ def _accept_producer_settings(parser: OptionParser) -> None:
         argument="request required acks",
         default="-1",
     )
+
+
+def _accept_sizes(parser: OptionParser) -> None:
     parser.accepts(
         "max-memory-bytes",
         "The total memory used by the producer to buffer records waiting to be sent to the server. "
@@ -136,6 +141,9 @@ def _accept_times(parser: OptionParser) -> None:
         kind=INTEGER,
         default=1500,
     )
+
+
+def _accept_limits_of_waiting(parser: OptionParser) -> None:
     parser.accepts(
         "metadata-expiry-ms",
         "The period of time in milliseconds after which we force a refresh of metadata even if we haven't seen any "

@@ -6,15 +6,14 @@ others of the group get them at once.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from penstock.cli.tool import err
 from penstock.cli.tools.clients.client_log import ClientLog
 from penstock.cli.tools.clients.log_lines import log_error
 from penstock.cli.tools.clients.stop_signals import StopSignals
-from penstock.cli.tools.console.output import Output
+from penstock.cli.tools.common.failures import as_java_says
+from penstock.cli.tools.console.consumer_loop import ConsumerLoop, consume_until_signal
 from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
 from penstock.client.errors import KafkaError, KafkaTimeoutError
 from penstock.client.share_consumer import AcknowledgeType, ShareConsumer, SharedRecord
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 LOGGER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 TURN_MS = 1_000
 """After that long without an answer of the cluster, a signal or the end of the timeout is noticed."""
-TIMEOUT_EXCEPTION = "org.apache.kafka.common.errors.TimeoutException"
 CREATE_TIME, LOG_APPEND_TIME = 1, 2
 
 
@@ -63,77 +61,49 @@ class ShownRecord:
         return len(self._shared.value or b"")
 
 
-class ConsoleShareConsumer:
+class ConsoleShareConsumer(ConsumerLoop["Request", SharedRecord]):
     def __init__(self, request: Request, cluster: Cluster, stop: StopSignals) -> None:
-        self._request = request
-        self._stop = stop
-        self._output = Output()
+        super().__init__(request, stop, LOGGER)
         self._consumer = ShareConsumer(cluster, request.configs["group.id"], [request.topic])
         self._acknowledgement = AcknowledgeType.ACCEPT
         if request.rejects:
             self._acknowledgement = AcknowledgeType.REJECT
         elif request.releases:
             self._acknowledgement = AcknowledgeType.RELEASE
-        self._count = 0
 
-    def run(self) -> None:
-        silent_since = time.monotonic()
-        while not self._has_enough and not self._stop.received:
-            try:
-                records = self._poll()
-            except KafkaError as error:
-                _log_end(f"{error.java_name}: {error}")
-                return
-            if records:
-                self._write(records)
-                silent_since = time.monotonic()
-            elif self._has_been_silent(silent_since):
-                _log_end(TIMEOUT_EXCEPTION)
-                return
-            if self._output.is_broken:
-                err("Unable to write to standard out, closing consumer.")
-                return
-
-    @property
-    def _has_enough(self) -> bool:
-        limit = self._request.max_messages
-        return limit != -1 and self._count >= limit
-
-    def _has_been_silent(self, since: float) -> bool:
-        timeout_ms = self._request.timeout_ms
-        return timeout_ms is not None and (time.monotonic() - since) * 1000 > timeout_ms
-
-    def _poll(self) -> Sequence[SharedRecord]:
+    def next_records(self) -> Sequence[SharedRecord]:
         """A cluster that does not answer for a while may answer later."""
         try:
             return now(self._consumer.poll())
         except KafkaTimeoutError:
             return ()
+        except KafkaError as error:
+            self.problem = as_java_says(error)
+            return ()
 
-    def _write(self, records: Sequence[SharedRecord]) -> None:
+    def write(self, records: Sequence[SharedRecord]) -> None:
         pieces: list[bytes] = []
         done = 0
         try:
             for record in records:
-                if self._has_enough:
+                if self.has_enough:
                     break
-                self._count += 1
+                self.count += 1
                 done += 1
                 self._consumer.acknowledge(record, self._format(record, pieces))
         finally:
-            self._output.write(b"".join(pieces))
+            self.output.write(b"".join(pieces))
             for record in records[done:]:
                 self._consumer.acknowledge(record, AcknowledgeType.RELEASE)
 
     def _format(self, record: SharedRecord, pieces: list[bytes]) -> AcknowledgeType:
         """Writes one record; how it is to be acknowledged."""
         try:
-            pieces.append(self._request.formatter.format(ShownRecord(record)))
+            pieces.append(self.request.formatter.format(ShownRecord(record)))
         except KafkaError as error:
-            if not self._request.rejects_on_error:
+            if not self.request.rejects_on_error:
                 raise
-            problem = f"{error.java_name}: {error}"
-            log_error("Error processing message, rejecting this message: ", LOGGER, problem)
+            log_error("Error processing message, rejecting this message: ", LOGGER, as_java_says(error))
             return AcknowledgeType.REJECT
         return self._acknowledgement
 
@@ -141,29 +111,17 @@ class ConsoleShareConsumer:
         try:
             now(self._consumer.close())
         except KafkaError as error:
-            log_error("Error while leaving the share group", LOGGER, f"{error.java_name}: {error}")
-        err(f"Processed a total of {self._count} messages")
-
-
-def _log_end(problem: str) -> None:
-    log_error("Error processing message, terminating consumer process: ", LOGGER, problem)
+            log_error("Error while leaving the share group", LOGGER, as_java_says(error))
+        self.say_total()
 
 
 def consume_to_output(request: Request) -> int:
     configs = request.configs
     ClientLog(f"ShareConsumer clientId={configs['client.id']}, groupId={configs['group.id']}").install()
-    with StopSignals() as stop:
-        try:
-            return _consume(request, stop)
-        except KafkaError as error:
-            log_error("Unknown error when running consumer: ", LOGGER, f"{error.java_name}: {error}")
-            return 1
-        finally:
-            if request.logs_system_test_events:
-                print("shutdown_complete", flush=True)
+    return consume_until_signal(request, _consume, LOGGER, (KafkaError,), as_java_says)
 
 
-def _consume(request: Request, stop: StopSignals) -> int:
+def _consume(request: Request, stop: StopSignals) -> None:
     config = ClusterConfig.from_configs(request.configs)._replace(default_api_timeout_ms=TURN_MS)
     with blocking_cluster(config) as cluster:
         consumer = ConsoleShareConsumer(request, cluster, stop)
@@ -171,4 +129,3 @@ def _consume(request: Request, stop: StopSignals) -> int:
             consumer.run()
         finally:
             consumer.close()
-    return stop.exit_code

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import as_java_says
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.table import MISSING, padded, widest
+from penstock.cli.tools.common.tables import MISSING, print_rows, widest
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
 from penstock.cli.tools.group_offsets.partitions import partitions_of_topics
 from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, parse_partitions
+from penstock.cli.tools.groups.deleting import TOLD_AS_IT_IS, print_deletions, sort_out
 from penstock.client.admin.group_offsets import delete_group_offsets
 from penstock.client.admin.groups import delete_groups
 from penstock.client.cluster import Cluster, now
@@ -24,34 +25,9 @@ def delete_chosen_groups(cluster: Cluster, options: OptionSet) -> None:
     print_deletions("consumer", *sort_out(now(delete_groups(cluster, group_ids))))
 
 
-def sort_out(outcome: Mapping[str, KafkaError | None]) -> tuple[list[str], dict[str, str]]:
-    """The groups that were deleted, and why the others were not, both in the order of Java's maps."""
-    errors = {group_id: error for group_id, error in outcome.items() if error is not None}
-    deleted = in_hash_order(group_id for group_id in outcome if group_id not in errors)
-    return deleted, {group_id: as_java_says(errors[group_id]) for group_id in in_hash_order(errors)}
-
-
-def print_deletions(kind: str, deleted: Sequence[str], failed: Mapping[str, str]) -> None:
-    listed = ", ".join(f"'{group_id}'" for group_id in deleted)
-    if not failed:
-        print(f"Deletion of requested {kind} groups ({listed}) was successful.")
-        return
-    print(f"\nError: Deletion of some {kind} groups failed:")
-    for group_id, reason in failed.items():
-        print(f"* Group '{group_id}' could not be deleted due to: {reason}")
-    if deleted:
-        print(f"\nThese {kind} groups were deleted successfully: {listed}")
-
-
 # --- offsets
 
 NO_PARTITION = -1
-_TOLD_AS_IT_IS = {
-    ErrorCode.INVALID_GROUP_ID,
-    ErrorCode.GROUP_ID_NOT_FOUND,
-    ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    ErrorCode.NON_EMPTY_GROUP,
-}
 _OF_PARTITIONS = {
     ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
     ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -93,7 +69,7 @@ def _summary(group_id: str, worst: KafkaError | None) -> str:
     if worst is None:
         return f"Request succeeded for deleting offsets from group {group_id}."
     code = worst.code or ErrorCode.UNKNOWN_SERVER_ERROR
-    if code in _TOLD_AS_IT_IS:
+    if code in TOLD_AS_IT_IS:
         return f"\nError: {error_for(code).message}"
     if code in _OF_PARTITIONS:
         return "\nError: Encountered some partition-level error, see the follow-up details."
@@ -107,9 +83,7 @@ def _print_statuses(outcome: Mapping[TopicPartition, KafkaError | None]) -> None
         for topic, partition in [topic_partition]
     ]
     widths = [widest([row[0] for row in rows], 15), 10, 15]
-    for row in (["TOPIC", "PARTITION", "STATUS"], *rows):
-        print("\n" + padded(row, widths), end="")
-    print()
+    print_rows(["TOPIC", "PARTITION", "STATUS"], rows, widths)
 
 
 def _status(error: KafkaError | None) -> str:

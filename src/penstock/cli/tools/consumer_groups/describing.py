@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.tools.common.failures import CommandFailure, as_future_says, as_java_says, failing
-from penstock.cli.tools.common.table import MISSING, or_missing, padded, widest
+from penstock.cli.tools.common.failures import CommandFailure
+from penstock.cli.tools.common.tables import MISSING, or_missing, padded, print_rows, widest
 from penstock.cli.tools.consumer_groups.listing import listed_group_ids
 from penstock.cli.tools.group_offsets.partitions import end_offsets, partitions_of_topics
+from penstock.cli.tools.groups.describing import (
+    Reports,
+    assignment_text,
+    coordinator_text,
+    print_reports,
+    print_state_row,
+    tell_state,
+)
 from penstock.client.admin.consumer_groups import (
     ConsumerGroupDescription,
     ConsumerGroupMember,
@@ -31,33 +39,18 @@ REBALANCING = {
 
 def describe_groups(cluster: Cluster, options: OptionSet) -> None:
     group_ids = listed_group_ids(cluster) if options.has("all-groups") else options.values("group")
-    with failing(as_java_says):
-        described = now(describe_consumer_groups(cluster, group_ids))
-    groups = [described[group_id] for group_id in sorted(described)]
-    verbose = options.has("verbose")
-    if options.has("members"):
-        for group in groups:
-            _print_members(group, verbose)
-    elif options.has("state"):
-        for group in groups:
-            _print_state(group, verbose)
-    else:
-        with failing(as_future_says):
-            rows = [list(_offset_rows(cluster, group)) for group in groups]
-        for group, of_group in zip(groups, rows, strict=True):
-            _print_offsets(group, of_group, verbose)
+    reports = Reports(
+        describe_consumer_groups, _all_offset_rows, _print_members, _print_state, _print_offsets
+    )
+    print_reports(cluster, options, group_ids, reports)
 
 
 def _tells_state(group: ConsumerGroupDescription, rows: int) -> bool:
     """Says what is special about the state; whether there are rows to show."""
-    sys.stdout.flush()
-    if group.state is GroupState.DEAD:
-        print(f"\nError: Consumer group '{group.group_id}' does not exist.")
-    elif group.state is GroupState.EMPTY:
-        print(f"\nConsumer group '{group.group_id}' has no active members.", file=sys.stderr)
-    elif group.state in REBALANCING:
+    tell_state("Consumer", group)
+    if group.state in REBALANCING:
         print(f"\nWarning: Consumer group '{group.group_id}' is rebalancing.", file=sys.stderr)
-    elif group.state is not GroupState.STABLE:
+    elif group.state not in (GroupState.DEAD, GroupState.EMPTY, GroupState.STABLE):
         raise CommandFailure(f"Expected a valid consumer group state, but found '{group.state}'.")
     return group.state is not GroupState.DEAD and rows > 0
 
@@ -70,6 +63,10 @@ OFFSET_HEADINGS = [
     *("GROUP", "TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"),
     *("CONSUMER-ID", "HOST", "CLIENT-ID"),
 ]
+
+
+def _all_offset_rows(cluster: Cluster, group: ConsumerGroupDescription) -> list[Row]:
+    return list(_offset_rows(cluster, group))
 
 
 def _offset_rows(cluster: Cluster, group: ConsumerGroupDescription) -> Iterable[Row]:
@@ -114,10 +111,10 @@ def _print_offsets(group: ConsumerGroupDescription, rows: list[Row], verbose: bo
     widths += [widest(columns[7], 15), widest(columns[8], 15)]
     if not verbose:
         del widths[EPOCH_COLUMN]
-    for row in (OFFSET_HEADINGS, *rows):
-        shown = row if verbose else row[:EPOCH_COLUMN] + row[EPOCH_COLUMN + 1 :]
-        print("\n" + padded(shown, widths), end="")
-    print()
+    headings, *shown = (
+        row if verbose else row[:EPOCH_COLUMN] + row[EPOCH_COLUMN + 1 :] for row in (OFFSET_HEADINGS, *rows)
+    )
+    print_rows(headings, shown, widths)
 
 
 # --- members
@@ -171,33 +168,22 @@ def _assignment_columns(group: ConsumerGroupDescription) -> list[Column]:
     return columns
 
 
-def assignment_text(assignment: Iterable[TopicPartition]) -> str:
-    topics: dict[str, list[int]] = {}
-    for topic, partition in sorted(assignment):
-        topics.setdefault(topic, []).append(partition)
-    parts = [f"{topic}:{','.join(map(str, partitions))}" for topic, partitions in topics.items()]
-    return ";".join(sorted(parts)) or MISSING
-
-
 # --- state
 
 
 def _print_state(group: ConsumerGroupDescription, verbose: bool) -> None:
     if not _tells_state(group, 1):
         return
-    coordinator = f"{group.coordinator.host}:{group.coordinator.port}  ({group.coordinator.id})"
     epochs = {
         "GROUP-EPOCH": or_missing(group.epoch),
         "TARGET-ASSIGNMENT-EPOCH": or_missing(group.target_assignment_epoch),
     }
     row = {
         "GROUP": group.group_id,
-        "COORDINATOR (ID)": coordinator,
+        "COORDINATOR (ID)": coordinator_text(group),
         "ASSIGNMENT-STRATEGY": or_missing(group.assignor),
         "STATE": str(group.state),
         **(epochs if verbose else {}),
         "#MEMBERS": str(len(group.members)),
     }
-    widths = [max(15, len(group.group_id)), max(25, len(coordinator)), 20, 20, *((15, 25) if verbose else ())]
-    print("\n" + padded(list(row), widths))
-    print(padded(list(row.values()), widths))
+    print_state_row(row, [20, 20, *((15, 25) if verbose else ())])

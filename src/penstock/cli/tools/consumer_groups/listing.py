@@ -5,7 +5,8 @@ from __future__ import annotations
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import ArgumentFailure, as_future_says, as_java_says, failing
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.table import padded, widest
+from penstock.cli.tools.common.tables import padded, widest
+from penstock.cli.tools.groups.listing import in_listed_order, parse_states
 from penstock.client.admin.groups import (
     CONSUMER_GROUP_TYPES,
     GroupListing,
@@ -40,21 +41,6 @@ def print_groups(cluster: Cluster, options: OptionSet) -> None:
 def listed_group_ids(cluster: Cluster) -> list[str]:
     with failing(as_future_says):
         return in_hash_order(group.group_id for group in now(list_consumer_groups(cluster)))
-
-
-def in_listed_order(groups: list[GroupListing]) -> list[GroupListing]:
-    by_id = {group.group_id: group for group in groups}
-    return [by_id[group_id] for group_id in in_hash_order(by_id)]
-
-
-def parse_states(text: str, valid: tuple[GroupState, ...]) -> list[GroupState]:
-    if not text:
-        return []
-    states = [GroupState.parse(name.strip()) for name in text.split(",")]
-    if not set(states) <= set(valid):
-        listed = ", ".join(state.value for state in valid)
-        raise ArgumentFailure(f"Invalid state list '{text}'. Valid states are: {listed}")
-    return states
 
 
 def parse_types(text: str) -> list[GroupType]:

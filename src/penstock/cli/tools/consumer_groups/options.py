@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from penstock.cli.options.command_line import (
-    check_invalid_args,
     check_required_args,
     command_parser,
     maybe_print_help_or_version,
@@ -12,6 +11,7 @@ from penstock.cli.options.command_line import (
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import LONG
 from penstock.cli.tool import err
+from penstock.cli.tools.groups import checks
 
 DEFAULT_TIMEOUT_MS = 30_000
 ABOUT = (
@@ -23,7 +23,7 @@ SCENARIOS = (
     *("to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by"),
     "from-file",
 )
-SUB_ACTIONS = ("members", "offsets", "state")
+EXAMPLE = "Example: --bootstrap-server localhost:9092"
 NO_EXECUTE = (
     "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will "
     "require either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you "
@@ -37,6 +37,7 @@ def consumer_groups_parser() -> OptionParser:
     _accept_actions(parser)
     _accept_reset(parser)
     _accept_description(parser)
+    _accept_listing(parser)
     parser.accepts(
         "validate-regex",
         "Validate that the syntax of the provided regular expression is valid according to the RE2 format.",
@@ -134,8 +135,7 @@ def _accept_reset(parser: OptionParser) -> None:
 
 
 def _accept_description(parser: OptionParser) -> None:
-    describe, list_ = parser.option("describe"), parser.option("list")
-    example = "Example: --bootstrap-server localhost:9092"
+    describe, example = parser.option("describe"), EXAMPLE
     parser.accepts(
         "members",
         "Describe members of the group. This option may be used with '--describe' and '--bootstrap-server' options "
@@ -156,6 +156,10 @@ def _accept_description(parser: OptionParser) -> None:
         f"{example} --describe --group group1 --offsets",
         available_if=[describe],
     )
+
+
+def _accept_listing(parser: OptionParser) -> None:
+    describe, list_, example = parser.option("describe"), parser.option("list"), EXAMPLE
     parser.accepts(
         "state",
         "When specified with '--describe', includes the state of the group.\n"
@@ -186,23 +190,18 @@ def check(parser: OptionParser, options: OptionSet, words: list[str]) -> None:
     if not options.has("validate-regex"):
         check_required_args(parser, options, "bootstrap-server")
     if options.has("describe"):
-        _check_describe(parser, options)
+        _check_scope(parser, options, "describe")
+        checks.check_description(parser, options)
     if options.has("delete"):
         _check_scope(parser, options, "delete")
         if options.has("topic"):
             print_usage_and_exit(
                 parser, "The consumer does not support topic-specific offset deletion from a consumer group."
             )
-    if options.has("delete-offsets") and not (options.has("group") and options.has("topic")):
-        print_usage_and_exit(parser, "Option [delete-offsets] takes the following options: [group], [topic]")
+    checks.check_delete_offsets(parser, options)
     if options.has("reset-offsets"):
         _check_reset(parser, options)
-    check_invalid_args(parser, options, "group", "all-groups")
-    check_invalid_args(parser, options, "group", "list")
-    check_invalid_args(parser, options, "topic", "list", "describe")
-    if sum(options.has(action) for action in ACTIONS) != 1:
-        listed = ", ".join(f"--{action}" for action in ACTIONS)
-        print_usage_and_exit(parser, f"Command must include exactly one action: {listed}")
+    checks.check_action(parser, options, ACTIONS)
 
 
 def _check_scope(parser: OptionParser, options: OptionSet, action: str) -> None:
@@ -210,21 +209,9 @@ def _check_scope(parser: OptionParser, options: OptionSet, action: str) -> None:
         print_usage_and_exit(parser, f"Option [{action}] takes one of these options: [group], [all-groups]")
 
 
-def _check_describe(parser: OptionParser, options: OptionSet) -> None:
-    _check_scope(parser, options, "describe")
-    if sum(options.has(sub_action) for sub_action in SUB_ACTIONS) > 1:
-        print_usage_and_exit(
-            parser, "Option [describe] takes at most one of these options: [members], [offsets], [state]"
-        )
-    if options.value("state") is not None:
-        print_usage_and_exit(parser, "Option [describe] does not take a value for [state]")
-
-
 def _check_reset(parser: OptionParser, options: OptionSet) -> None:
-    if options.has("dry-run") and options.has("execute"):
-        print_usage_and_exit(parser, "Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    checks.check_dry_run(parser, options)
     if not options.has("dry-run") and not options.has("execute"):
         err(NO_EXECUTE)
     _check_scope(parser, options, "reset-offsets")
-    for scenario in SCENARIOS:
-        check_invalid_args(parser, options, scenario, *(each for each in SCENARIOS if each != scenario))
+    checks.check_one_scenario(parser, options, SCENARIOS)

@@ -14,7 +14,7 @@ from penstock.cli.tools.common.failures import (
     failing,
 )
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.table import padded, widest
+from penstock.cli.tools.common.tables import print_rows, widest
 from penstock.cli.tools.group_offsets.partitions import (
     end_offsets,
     offsets_from,
@@ -144,6 +144,6 @@ def print_offsets_to_reset(groups: Mapping[str, Offsets]) -> None:
     ]
     widths = [widest(list(groups), 15), widest([row[1] for row in rows], 15), 10]
     if groups:
-        for row in (["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"], *rows):
-            print("\n" + padded(row, widths), end="")
-    print()
+        print_rows(["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"], rows, widths)
+    else:
+        print()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from penstock.cli.options.command_line import print_usage_and_exit
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
-from penstock.cli.tools.common.admin_client import admin_client, command_config
+from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.failures import ArgumentFailure, CommandFailure
 from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError
@@ -30,8 +30,4 @@ def run_group_command(
 
 
 def _configs(options: OptionSet) -> dict[str, str]:
-    return {
-        **command_config(options),
-        "bootstrap.servers": options.value("bootstrap-server"),
-        "default.api.timeout.ms": str(options.value("timeout")),
-    }
+    return admin_configs(options) | {"default.api.timeout.ms": str(options.value("timeout"))}

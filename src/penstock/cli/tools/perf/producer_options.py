@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.cli.options.argparse4j import ArgumentGroup, ArgumentParser, ArgumentParserError, Namespace
-from penstock.cli.options.command_line import load_properties
+from penstock.cli.options.command_line import load_properties, say_deprecated
 from penstock.cli.options.kinds import DOUBLE, INTEGER, LONG
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.perf.payloads import read_payload_file
@@ -273,9 +273,7 @@ def _configs(given: Namespace) -> dict[str, str]:
         ("producerConfigFile", "producer.config", "command-config"),
     ):
         if given[dest] is not None:
-            print(
-                f"Option --{old} has been deprecated and will be removed in a future version. Use --{new} instead."
-            )
+            say_deprecated(old, new)
     file = given["producerConfigFile"] or given["commandConfigFile"]
     configs = load_properties(file) if file is not None else {}
     for word in given["producerConfig"] or given["commandProperties"] or ():

@@ -37,7 +37,8 @@ DEFAULT_TIMEOUT_MS = 10_000
 def reassign_parser() -> OptionParser:
     parser = command_parser()
     _accept_actions(parser)
-    _accept_files(parser)
+    _accept_connection(parser)
+    _accept_plans(parser)
     _accept_manners(parser)
     return parser
 
@@ -60,7 +61,7 @@ def _accept_actions(parser: OptionParser) -> None:
     parser.accepts("list", "List all active partition reassignments.")
 
 
-def _accept_files(parser: OptionParser) -> None:
+def _accept_connection(parser: OptionParser) -> None:
     parser.accepts(
         "bootstrap-server",
         "the server(s) to use for bootstrapping.",
@@ -72,6 +73,9 @@ def _accept_files(parser: OptionParser) -> None:
         "Property file containing configs to be passed to Admin Client.",
         argument="Admin client property file",
     )
+
+
+def _accept_plans(parser: OptionParser) -> None:
     parser.accepts(
         "reassignment-json-file",
         "The JSON file with the partition reassignment configurationThe format to use is - \n"

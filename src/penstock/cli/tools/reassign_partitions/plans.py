@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from penstock.cli.tools.common.failures import CommandFailure
-from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.common.json_values import (
     array_of,
+    duplicates,
     field,
     integer_of,
     list_of,
@@ -23,7 +23,6 @@ from penstock.types import TopicPartition
 ONLY_VERSION = 1
 ANY_LOG_DIR = "any"
 
-K = TypeVar("K", TopicPartition, str, int)
 Replicas = dict[TopicPartition, list[int]]
 LogDirs = dict[TopicPartitionReplica, str]
 
@@ -81,10 +80,6 @@ def _add(plan: Plan, entry: dict[str, Any]) -> None:
 
 def _listed(values: Iterable[object]) -> str:
     return f"[{', '.join(map(str, values))}]"
-
-
-def duplicates(values: Sequence[K]) -> list[K]:
-    return in_hash_order(value for value in values if values.count(value) > 1)
 
 
 def parse_executable_plan(text: str) -> Plan:

@@ -8,8 +8,7 @@ from penstock.cli.options.command_line import print_error_and_exit
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import as_broker_says, as_future_says, as_java_says, failing
 from penstock.cli.tools.common.java_order import capacity_of_copy, in_hash_order
-from penstock.cli.tools.common.table import padded, widest
-from penstock.cli.tools.consumer_groups.deleting import print_deletions, sort_out
+from penstock.cli.tools.common.tables import print_rows, widest
 from penstock.cli.tools.group_offsets.partitions import check_partitions
 from penstock.cli.tools.group_offsets.scenarios import (
     Offsets,
@@ -20,6 +19,7 @@ from penstock.cli.tools.group_offsets.scenarios import (
     to_earliest,
     to_latest,
 )
+from penstock.cli.tools.groups.deleting import TOLD_AS_IT_IS, print_deletions, sort_out
 from penstock.cli.tools.share_groups.listing import listed_groups
 from penstock.client.admin.groups import GroupListing, GroupState, delete_groups
 from penstock.client.admin.share_groups import (
@@ -63,12 +63,6 @@ def _why_not(group_id: str, group: GroupListing | None) -> str | None:
 
 # --- offsets of topics
 
-_TOLD_AS_IT_IS = {
-    ErrorCode.INVALID_GROUP_ID,
-    ErrorCode.GROUP_ID_NOT_FOUND,
-    ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    ErrorCode.NON_EMPTY_GROUP,
-}
 _OF_TOPICS = {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 
 
@@ -80,7 +74,7 @@ def delete_offsets(cluster: Cluster, options: OptionSet) -> None:
     except KafkaError as error:
         outcome, worst = dict.fromkeys(topics, error), error
     if worst is not None and worst.code not in _OF_TOPICS:
-        known = worst.code in _TOLD_AS_IT_IS
+        known = worst.code in TOLD_AS_IT_IS
         print(f"\nError: {worst if known else f'Encounter some unknown error: {as_java_says(worst)}'}")
     _print_statuses(outcome)
 
@@ -91,9 +85,7 @@ def _print_statuses(outcome: Mapping[str, KafkaError | None]) -> None:
         for topic in sorted(outcome)
     ]
     width = widest([row[0] for row in rows], 15)
-    for row in (["TOPIC", "STATUS"], *rows):
-        print("\n" + padded(row, [width]), end="")
-    print()
+    print_rows(["TOPIC", "STATUS"], rows, [width])
 
 
 # --- where to begin

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.tools.common.failures import as_future_says, as_java_says, failing
-from penstock.cli.tools.common.table import or_missing, padded, widest
-from penstock.cli.tools.consumer_groups.describing import assignment_text
+from penstock.cli.tools.common.tables import or_missing, print_rows, widest
+from penstock.cli.tools.groups.describing import (
+    Reports,
+    assignment_text,
+    coordinator_text,
+    print_reports,
+    print_state_row,
+    tell_state,
+)
 from penstock.cli.tools.share_groups.listing import listed_group_ids
 from penstock.client.admin.groups import GroupState
 from penstock.client.admin.share_groups import (
@@ -22,36 +26,19 @@ from penstock.types import TopicPartition
 
 def describe_groups(cluster: Cluster, options: OptionSet) -> None:
     group_ids = listed_group_ids(cluster) if options.has("all-groups") else options.values("group")
-    with failing(as_java_says):
-        described = now(describe_share_groups(cluster, group_ids))
-    groups = [described[group_id] for group_id in sorted(described)]
-    verbose = options.has("verbose")
-    if options.has("members"):
-        for group in groups:
-            _print_members(group, verbose)
-    elif options.has("state"):
-        for group in groups:
-            _print_state(group, verbose)
-    else:
-        with failing(as_future_says):
-            offsets = [now(list_share_group_offsets(cluster, group.group_id)) for group in groups]
-        for group, of_group in zip(groups, offsets, strict=True):
-            _print_offsets(group.group_id, of_group, verbose)
+    reports = Reports(describe_share_groups, _offsets_of, _print_members, _print_state, _print_offsets)
+    print_reports(cluster, options, group_ids, reports)
 
 
-def _tells_state(group: ShareGroupDescription, rows: int) -> bool:
-    """Says what is special about the state; whether there are rows to show."""
-    sys.stdout.flush()
-    if group.state is GroupState.DEAD:
-        print(f"\nError: Share group '{group.group_id}' does not exist.")
-    elif group.state is GroupState.EMPTY:
-        print(f"\nShare group '{group.group_id}' has no active members.", file=sys.stderr)
-    return group.state is not GroupState.DEAD and rows > 0
+Offsets = dict[TopicPartition, SharePartitionOffset | None]
 
 
-def _print_offsets(
-    group_id: str, offsets: dict[TopicPartition, SharePartitionOffset | None], verbose: bool
-) -> None:
+def _offsets_of(cluster: Cluster, group: ShareGroupDescription) -> Offsets:
+    return now(list_share_group_offsets(cluster, group.group_id))
+
+
+def _print_offsets(group: ShareGroupDescription, offsets: Offsets, verbose: bool) -> None:
+    group_id = group.group_id
     if not offsets:
         print(f"\nShare group '{group_id}' has no offset information.")
         return
@@ -71,29 +58,25 @@ def _print_offsets(
         *([13] if verbose else []),
         13,
     ]
-    for row in (headings, *rows):
-        print("\n" + padded(row, widths), end="")
-    print()
+    print_rows(headings, rows, widths)
 
 
 def _print_state(group: ShareGroupDescription, verbose: bool) -> None:
-    _tells_state(group, 1)
-    coordinator = f"{group.coordinator.host}:{group.coordinator.port}  ({group.coordinator.id})"
+    tell_state("Share", group)
     epochs = {"GROUP-EPOCH": group.epoch, "ASSIGNMENT-EPOCH": group.target_assignment_epoch}
     row = {
         "GROUP": group.group_id,
-        "COORDINATOR (ID)": coordinator,
+        "COORDINATOR (ID)": coordinator_text(group),
         "STATE": group.state,
         **(epochs if verbose else {}),
         "#MEMBERS": len(group.members),
     }
-    widths = [max(15, len(group.group_id)), max(25, len(coordinator)), 15, *((12, 17) if verbose else ())]
-    print("\n" + padded(list(row), widths))
-    print(padded(list(row.values()), widths))
+    print_state_row(row, [15, *((12, 17) if verbose else ())])
 
 
 def _print_members(group: ShareGroupDescription, verbose: bool) -> None:
-    if not _tells_state(group, len(group.members)):
+    tell_state("Share", group)
+    if group.state is GroupState.DEAD or not group.members:
         return
     headings = ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
     headings += [*(["MEMBER-EPOCH"] if verbose else []), "ASSIGNMENT"]
@@ -107,6 +90,4 @@ def _print_members(group: ShareGroupDescription, verbose: bool) -> None:
     ]
     columns = list(zip(*rows, strict=True))
     widths = [max(15, len(group.group_id)), *(widest(columns[index], 15) for index in (1, 2, 3)), 12]
-    for row in (headings, *rows):
-        print("\n" + padded(row, [*widths, *([13] if verbose else [])]), end="")
-    print()
+    print_rows(headings, rows, [*widths, *([13] if verbose else [])])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import as_future_says, as_java_says, failing
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.table import padded, widest
-from penstock.cli.tools.consumer_groups.listing import in_listed_order, parse_states
+from penstock.cli.tools.common.tables import padded, widest
+from penstock.cli.tools.groups.listing import in_listed_order, parse_states
 from penstock.client.admin.groups import GroupListing, GroupState, GroupType, list_groups
 from penstock.client.cluster import Cluster, now
 

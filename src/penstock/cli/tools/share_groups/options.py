@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from penstock.cli.options.command_line import (
-    check_invalid_args,
     check_required_args,
     command_parser,
     maybe_print_help_or_version,
@@ -11,12 +10,12 @@ from penstock.cli.options.command_line import (
 )
 from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.options.kinds import LONG
+from penstock.cli.tools.groups import checks
 
 DEFAULT_TIMEOUT_MS = 30_000
 ABOUT = "This tool helps to list, describe, reset and delete share groups."
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 SCENARIOS = ("to-datetime", "to-earliest", "to-latest")
-SUB_ACTIONS = ("members", "offsets", "state")
 
 
 def share_groups_parser() -> OptionParser:
@@ -128,27 +127,16 @@ def check(parser: OptionParser, options: OptionSet, words: list[str]) -> None:
         _check_describe(parser, options)
     if options.has("delete"):
         _check_delete(parser, options)
-    if options.has("delete-offsets") and not (options.has("group") and options.has("topic")):
-        print_usage_and_exit(parser, "Option [delete-offsets] takes the following options: [group], [topic]")
+    checks.check_delete_offsets(parser, options)
     if options.has("reset-offsets"):
         _check_reset(parser, options)
-    check_invalid_args(parser, options, "group", "all-groups")
-    check_invalid_args(parser, options, "group", "list")
-    check_invalid_args(parser, options, "topic", "list", "describe")
-    if sum(options.has(action) for action in ACTIONS) != 1:
-        listed = ", ".join(f"--{action}" for action in ACTIONS)
-        print_usage_and_exit(parser, f"Command must include exactly one action: {listed}.")
+    checks.check_action(parser, options, ACTIONS, ".")
 
 
 def _check_describe(parser: OptionParser, options: OptionSet) -> None:
     if not options.has("group") and not options.has("all-groups"):
         print_usage_and_exit(parser, "Option [describe] takes one of these options: [all-groups], [group]")
-    if sum(options.has(sub_action) for sub_action in SUB_ACTIONS) > 1:
-        print_usage_and_exit(
-            parser, "Option [describe] takes at most one of these options: [members], [offsets], [state]"
-        )
-    if options.value("state") is not None:
-        print_usage_and_exit(parser, "Option [describe] does not take a value for [state]")
+    checks.check_description(parser, options)
 
 
 def _check_delete(parser: OptionParser, options: OptionSet) -> None:
@@ -162,8 +150,7 @@ def _check_delete(parser: OptionParser, options: OptionSet) -> None:
 
 
 def _check_reset(parser: OptionParser, options: OptionSet) -> None:
-    if options.has("dry-run") and options.has("execute"):
-        print_usage_and_exit(parser, "Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    checks.check_dry_run(parser, options)
     if not options.has("dry-run") and not options.has("execute"):
         print_usage_and_exit(parser, "Option [reset-offsets] takes the option: [execute] or [dry-run]")
     if not options.has("group"):
@@ -175,5 +162,4 @@ def _check_reset(parser: OptionParser, options: OptionSet) -> None:
     if not any(options.has(scenario) for scenario in SCENARIOS):
         listed = ", ".join(f"[{scenario}]" for scenario in SCENARIOS)
         print_usage_and_exit(parser, f"Option [reset-offsets] takes one of these options: {listed}")
-    for scenario in SCENARIOS:
-        check_invalid_args(parser, options, scenario, *(each for each in SCENARIOS if each != scenario))
+    checks.check_one_scenario(parser, options, SCENARIOS)

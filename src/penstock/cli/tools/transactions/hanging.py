@@ -14,7 +14,7 @@ from typing import NamedTuple
 from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.options.command_line import print_error_and_exit
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.cli.tools.common.pretty_table import pretty_table
+from penstock.cli.tools.common.tables import pretty_table
 from penstock.cli.tools.transactions.failures import failed_to
 from penstock.client.admin.transactions import (
     ProducerState,
