@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import uvloop
 
 from penstock.errors import ConfigError
+from penstock.rest.docs_page import docs_routes
 from penstock.rest.errors import translate
 from penstock.rest.kafka import Kafka, connected_kafka
 from penstock.rest.operations import JSON, routes_of
@@ -26,6 +27,7 @@ YOUNG_THRESHOLD = 10_000
 def make_app(kafka: Kafka) -> HttpApp:
     routes = Routes()
     routes.include(routes_of(OPERATIONS, kafka))
+    routes.include(docs_routes(OPERATIONS))
     return HttpApp(
         routes,
         JSON,
@@ -38,7 +40,10 @@ def make_app(kafka: Kafka) -> HttpApp:
 async def running_proxy(settings: RestSettings) -> AsyncIterator[list[Listener]]:
     """A proxy in this event loop: where it listens."""
     async with connected_kafka(settings) as kafka, serving(make_app(kafka), settings.endpoints) as listeners:
-        yield listeners
+        try:
+            yield listeners
+        finally:
+            kafka.stopping.set()
 
 
 def run(settings: RestSettings) -> int:

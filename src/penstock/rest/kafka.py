@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -24,6 +25,7 @@ class Kafka:
         self.cluster_id: str | None = None
         self._producer: AsyncKafkaProducer | None = None
         self.event_streams = 0
+        self.stopping = asyncio.Event()
 
     @property
     def producer(self) -> AsyncKafkaProducer:

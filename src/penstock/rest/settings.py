@@ -88,7 +88,7 @@ class RestSettings:
     def producer_configs(self) -> dict[str, str]:
         timeout_ms = str(self.client_timeout_ms)
         return {
-            "linger.ms": "0",
+            "linger.ms": "1",
             "delivery.timeout.ms": timeout_ms,
             "request.timeout.ms": timeout_ms,
             "max.block.ms": timeout_ms,

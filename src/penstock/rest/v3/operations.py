@@ -2,8 +2,19 @@
 
 from collections.abc import Iterator
 
-from penstock.rest.operations import Operation
-from penstock.rest.v3 import acls, clusters, configs, groups, lags, partitions, produce, topics
+from penstock.rest.operations import EVENTS, Operation
+from penstock.rest.v3 import (
+    acls,
+    clusters,
+    configs,
+    consume,
+    events,
+    groups,
+    lags,
+    partitions,
+    produce,
+    topics,
+)
 
 CLUSTER = "/v3/clusters/{cluster_id}"
 BROKER = f"{CLUSTER}/brokers/{{broker_id}}"
@@ -65,6 +76,15 @@ _ACLS = (
 _RECORDS = (
     Operation("POST", f"{TOPIC}/records", produce.produce, "Records"),
     Operation("POST", f"{TOPIC}/records:batch", produce.produce_batch, "Records", 207),
+    Operation("GET", f"{PARTITION}/records", consume.read_records, "Records", query=consume.PARAMETERS),
+    Operation(
+        "GET",
+        f"{TOPIC}/records",
+        events.stream_records,
+        "Records",
+        query=events.PARAMETERS,
+        media_types=EVENTS,
+    ),
 )
 
 

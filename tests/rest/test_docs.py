@@ -1,0 +1,106 @@
+"""The description of the API is that of the API: every route is in it, and Confluent's operations are among them."""
+
+from __future__ import annotations
+
+import re
+
+from tests.rest.proxy import Proxy
+
+CONFLUENTS = """
+GET /clusters
+GET /clusters/{}
+GET /clusters/{}/acls
+POST /clusters/{}/acls
+DELETE /clusters/{}/acls
+POST /clusters/{}/acls:batch
+GET /clusters/{}/broker-configs
+POST /clusters/{}/broker-configs:alter
+GET /clusters/{}/broker-configs/{}
+PUT /clusters/{}/broker-configs/{}
+DELETE /clusters/{}/broker-configs/{}
+GET /clusters/{}/brokers
+GET /clusters/{}/brokers/{}
+GET /clusters/{}/brokers/-/configs
+GET /clusters/{}/brokers/{}/configs
+POST /clusters/{}/brokers/{}/configs:alter
+GET /clusters/{}/brokers/{}/configs/{}
+PUT /clusters/{}/brokers/{}/configs/{}
+DELETE /clusters/{}/brokers/{}/configs/{}
+GET /clusters/{}/brokers/{}/partition-replicas
+GET /clusters/{}/consumer-groups
+GET /clusters/{}/consumer-groups/{}
+GET /clusters/{}/consumer-groups/{}/consumers
+GET /clusters/{}/consumer-groups/{}/consumers/{}
+GET /clusters/{}/consumer-groups/{}/consumers/{}/assignments
+GET /clusters/{}/consumer-groups/{}/consumers/{}/assignments/{}/partitions/{}
+GET /clusters/{}/consumer-groups/{}/lag-summary
+GET /clusters/{}/consumer-groups/{}/lags
+GET /clusters/{}/consumer-groups/{}/lags/{}/partitions/{}
+GET /clusters/{}/topics
+POST /clusters/{}/topics
+GET /clusters/{}/topics/{}
+PATCH /clusters/{}/topics/{}
+DELETE /clusters/{}/topics/{}
+GET /clusters/{}/topics/-/configs
+GET /clusters/{}/topics/{}/configs
+POST /clusters/{}/topics/{}/configs:alter
+GET /clusters/{}/topics/{}/configs/{}
+PUT /clusters/{}/topics/{}/configs/{}
+DELETE /clusters/{}/topics/{}/configs/{}
+GET /clusters/{}/topics/{}/partitions
+GET /clusters/{}/topics/{}/partitions/{}
+GET /clusters/{}/topics/{}/partitions/{}/offset
+GET /clusters/{}/topics/-/partitions/-/reassignment
+GET /clusters/{}/topics/{}/partitions/-/reassignment
+GET /clusters/{}/topics/{}/partitions/{}/reassignment
+GET /clusters/{}/topics/{}/partitions/{}/replicas
+GET /clusters/{}/topics/{}/partitions/{}/replicas/{}
+POST /clusters/{}/topics/{}/records
+POST /clusters/{}/topics/{}/records:batch
+""".strip().splitlines()
+OURS = ["GET /clusters/{}/topics/{}/partitions/{}/records", "GET /clusters/{}/topics/{}/records"]
+
+
+def test_it_has_confluents_operations_and_ours(proxy: Proxy) -> None:
+    described = proxy.get("/openapi.json").json
+    found = [
+        f"{method.upper()} {re.sub('{[a-z_]+}', '{}', path.removeprefix('/v3'))}"
+        for path, methods in described["paths"].items()
+        if path.startswith("/v3")
+        for method in methods
+    ]
+    assert sorted(found) == sorted(CONFLUENTS + OURS)
+
+
+def test_every_operation_is_answered_and_has_a_summary_and_an_id_of_its_own(proxy: Proxy) -> None:
+    described = proxy.get("/openapi.json").json
+    ids = []
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            ids.append(operation["operationId"])
+            assert operation["summary"].endswith(".")
+            named = [each["name"] for each in operation["parameters"] if each["in"] == "path"]
+            assert named == re.findall("{([a-z_]+)}", path)
+            asked = re.sub(
+                "{[a-z_]+}", "0", path
+            )  # another cluster: refused by its handler, not by the router
+            answer = proxy.ask(method.upper(), asked, {} if method in ("post", "put", "patch") else None)
+            assert answer.json.get("message") != "HTTP 404 Not Found"
+            assert answer.status != 405
+    assert len(ids) == len(set(ids))
+
+
+def test_references_lead_somewhere(proxy: Proxy) -> None:
+    answer = proxy.get("/openapi.json")
+    schemas = answer.json["components"]["schemas"]
+    names = set(re.findall(r'"#/components/schemas/(\w+)"', answer.text.decode()))
+    assert names == set(schemas)
+    assert schemas["CreateTopicRequest"]["required"] == ["topic_name"]
+    assert schemas["CreateAclRequest"]["properties"]["permission"]["enum"] == ["DENY", "ALLOW"]
+
+
+def test_the_page_needs_nothing_from_elsewhere(proxy: Proxy) -> None:
+    page = proxy.get("/docs", {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"/v3/clusters/{cluster_id}/topics/{topic_name}/records:batch" in page.text
+    assert re.findall(rb"https?://|src=", page.text) == []
