@@ -164,9 +164,8 @@ class ConsumerCore:
 
     def iterate(self, timeout: float | None) -> Iterator[ConsumerRecord]:
         """Record by record; ends when the consumer is closed, or nothing came for so long."""
-        progress, decoder = self._progress, self._decoder
+        progress, is_plain = self._progress, self._decoder.is_plain
         pending = progress.pending
-        is_plain = decoder.is_plain
         while not self.is_closed:
             if not pending:
                 with self._use:
@@ -184,7 +183,7 @@ class ConsumerCore:
                     record._message = message  # type: ignore[union-attr]
                     record.value = message.value()  # type: ignore[union-attr]
                 else:
-                    record = decoder.record(message)
+                    record = self._decoded(message)
                 if record is not None:
                     yield record
 
@@ -200,15 +199,18 @@ class ConsumerCore:
     def next_at_hand(self) -> ConsumerRecord | None:
         pending = self._progress.pending
         while pending:
-            message = pending.popleft()
-            try:
-                record = self._decoder.record(message)
-            except RetriableError:
-                self._progress.take_back([message])
-                raise
+            record = self._decoded(pending.popleft())
             if record is not None:
                 return record
         return None
+
+    def _decoded(self, message: Message) -> ConsumerRecord | None:
+        """None if it cannot be read; what can be read later stays where it was."""
+        try:
+            return self._decoder.record(message)
+        except RetriableError:
+            self._progress.take_back([message])
+            raise
 
     def _fetch(self, most: int, deadline: float | None) -> list[Message]:
         """What was handed out before counts as processed from here on."""
