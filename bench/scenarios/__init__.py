@@ -16,6 +16,7 @@ from bench.scenarios import (
     memory,
     partitions,
     produce,
+    registry,
     rest,
     small_requests,
     start,
@@ -38,5 +39,6 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "client_produce": client_produce.run,
     "client_consume": client_consume.run,
     "client_asyncio": client_asyncio.run,
+    "registry": registry.run,
     "rest": rest.run,
 }
