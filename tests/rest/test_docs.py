@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+from penstock.rest.v3.new_records import RECORD, read_record
+from penstock.web.errors import HttpError
 from tests.rest.proxy import Proxy
 
 CONFLUENTS = """
@@ -97,6 +101,20 @@ def test_references_lead_somewhere(proxy: Proxy) -> None:
     assert names == set(schemas)
     assert schemas["CreateTopicRequest"]["required"] == ["topic_name"]
     assert schemas["CreateAclRequest"]["properties"]["permission"]["enum"] == ["DENY", "ALLOW"]
+
+
+def test_a_record_is_described_as_it_is_read(proxy: Proxy) -> None:
+    """The two are written apart: what the description takes is taken, and what it does not is refused."""
+    data = {"type": "JSON", "data": [1]}
+    full = {"partition_id": 0, "headers": [{"name": "h"}], "key": data, "value": data}
+    full["timestamp"] = "2021-02-05T19:14:42Z"
+    assert RECORD.check("", full) == full
+    assert list(RECORD.fields) == list(full)
+    assert read_record(full).partition == 0
+    for name in full:
+        for read in (read_record, lambda given: RECORD.check("", given)):
+            with pytest.raises(HttpError, match=f"^{name}: got 1.5, takes"):
+                read({**full, name: 1.5})
 
 
 def test_the_page_needs_nothing_from_elsewhere(proxy: Proxy) -> None:

@@ -317,3 +317,14 @@ def test_when_kafka_goes_away_records_fail_with_503_in_time() -> None:
         wait_for(
             lambda: proxy.ask("POST", path, text("after")).status == 200, 60, "the proxy to find Kafka again"
         )
+
+
+def test_after_an_error_that_is_fatal_for_the_producer_there_is_another(broker: InProcessBroker) -> None:
+    broker.create_topic("fatal", 1)
+    with running(broker.bootstrap_servers) as proxy:
+        path = f"{proxy.cluster}/topics/fatal/records"
+        assert proxy.ask("POST", path, text("before")).json["error_code"] == 200
+        broker.interceptor.answer("Produce", "OUT_OF_ORDER_SEQUENCE_NUMBER", topic="fatal", times=1)
+        assert proxy.ask("POST", path, text("during")).json["error_code"] == 50002
+        broker.interceptor.clear()
+        assert proxy.ask("POST", path, text("after")).json["error_code"] == 200

@@ -71,13 +71,13 @@ def _body(fields: Fields | None, title: str = "Body") -> str:
     rows = [
         (
             name,
-            OPENAPI_TYPES[field.kind] + (", required" if field.required else ""),
+            OPENAPI_TYPES.get(field.kind, "anything") + (", required" if field.required else ""),
             _says(field.description, field.values),
         )
         for name, field in fields.fields.items()
     ]
     nested = [
-        _body(field.items, f"Each of {name}")
+        _body(field.items, f"Each of {name}" if field.kind is list else f"In {name}")
         for name, field in fields.fields.items()
         if field.items is not None
     ]

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.rest.errors import bad_field, missing_field
 from penstock.web.request import Request
 
+ANYTHING = object
 OPENAPI_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
@@ -27,7 +28,7 @@ _TAKES = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`items` is what an array's items are made of; `values` are those that a text may have."""
+    """`items` is what an object or an array's items are made of; `values` are those that a text may have."""
 
     kind: type
     required: bool = False
@@ -36,6 +37,8 @@ class Field:
     description: str = ""
 
     def check(self, name: str, value: Any) -> Any:
+        if self.kind is ANYTHING:
+            return value
         if type(value) is not self.kind:
             raise bad_field(name, value, _TAKES[self.kind])
         if self.values and isinstance(value, str):
@@ -44,6 +47,8 @@ class Field:
             return value.upper()
         if self.items is not None and isinstance(value, list):
             return [self.items.check(f"{name}[{index}]", item) for index, item in enumerate(value)]
+        if self.items is not None:
+            return self.items.check(name, value)
         return value
 
 

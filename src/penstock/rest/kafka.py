@@ -24,6 +24,7 @@ class Kafka:
         self.cluster = cluster
         self.cluster_id: str | None = None
         self._producer: AsyncKafkaProducer | None = None
+        self._closing: set[asyncio.Future[None]] = set()
         self.event_streams = 0
         self.stopping = asyncio.Event()
 
@@ -32,6 +33,15 @@ class Kafka:
         if self._producer is None:
             self._producer = AsyncKafkaProducer(self.settings.producer_configs)
         return self._producer
+
+    def replace_producer(self) -> AsyncKafkaProducer:
+        """Another one, after a fatal error; with that, librdkafka refuses all that follows."""
+        if self._producer is not None:
+            closing = asyncio.ensure_future(self._producer.close(0))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+        self._producer = None
+        return self.producer
 
     async def require_cluster(self, cluster_id: str) -> None:
         """Refuses the id of another cluster."""
@@ -49,6 +59,7 @@ class Kafka:
     async def close(self) -> None:
         if self._producer is not None:
             await self._producer.close(CLOSE_SECONDS)
+        await asyncio.gather(*self._closing, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import penstock
-from penstock.rest.fields import OPENAPI_TYPES, Field, Fields, Parameter
+from penstock.rest.fields import ANYTHING, OPENAPI_TYPES, Field, Fields, Parameter
 from penstock.rest.operations import Operation
 
 _PATH_PARAMETER = re.compile(r"{(\w+)}")
@@ -110,7 +110,9 @@ def _schema(fields: Fields) -> dict[str, Any]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": OPENAPI_TYPES[field.kind]}
+    if field.kind is dict and field.items is not None:
+        return _reference(field.items)
+    schema: dict[str, Any] = {} if field.kind is ANYTHING else {"type": OPENAPI_TYPES[field.kind]}
     if field.description:
         schema["description"] = field.description
     if field.values:

@@ -6,13 +6,33 @@ from asyncio import Future, ensure_future
 from json import dumps
 from typing import Any, NamedTuple
 
-from penstock.client.errors import KafkaError, RetriableError
+from penstock.client.errors import FatalError, KafkaError, RetriableError
 from penstock.client.records import RecordMetadata
 from penstock.rest.errors import bad_field, of_kafka_error, partition_not_found
+from penstock.rest.fields import ANYTHING, Field, Fields
 from penstock.rest.kafka import Kafka
-from penstock.rest.payloads import encode_binary, encode_payload
+from penstock.rest.payloads import ENCODERS, encode_binary, encode_payload
 from penstock.rest.timestamps import parse_time, time_text
 from penstock.web.errors import HttpError
+
+_HEADER = Fields(
+    "ProduceRequestHeader",
+    {"name": Field(str, required=True), "value": Field(str, description="in base64")},
+)
+_DATA = Fields(
+    "ProduceRequestData", {"type": Field(str, required=True, values=tuple(ENCODERS)), "data": Field(ANYTHING)}
+)
+_RECORD = {
+    "partition_id": Field(int, description="chosen by the key if not given"),
+    "headers": Field(list, items=_HEADER),
+    "key": Field(dict, items=_DATA),
+    "value": Field(dict, items=_DATA),
+    "timestamp": Field(str, description="as in 2021-02-05T19:14:42Z; now if not given"),
+}
+RECORD = Fields("ProduceRequest", _RECORD)
+_ENTRY = Fields("ProduceBatchRequestEntry", {"id": Field(str, required=True), **_RECORD})
+BATCH = Fields("ProduceBatchRequest", {"entries": Field(list, required=True, items=_ENTRY)})
+"""For the API's description. Records are read by hand below, since that is where the proxy spends its time."""
 
 Headers = list[tuple[str, bytes | None]]
 
@@ -107,12 +127,14 @@ def produce_record(kafka: Kafka, topic: str, given: Any) -> Produced:
 
 
 def _send(kafka: Kafka, topic: str, record: NewRecord) -> Future[RecordMetadata]:
-    producer = kafka.producer
     sent = (topic, record.value, record.key, record.partition, record.timestamp_ms, record.headers)
     try:
-        return producer.send_nowait(*sent)
+        future = kafka.producer.send_nowait(*sent)
+        if future.done() and isinstance(future.exception(), FatalError):
+            future = kafka.replace_producer().send_nowait(*sent)
+        return future
     except RetriableError:  # the buffer is full: wait for room
-        return ensure_future(producer.send(*sent))
+        return ensure_future(kafka.producer.send(*sent))
 
 
 class Wording:

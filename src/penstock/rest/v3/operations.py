@@ -11,6 +11,7 @@ from penstock.rest.v3 import (
     events,
     groups,
     lags,
+    new_records,
     partitions,
     produce,
     topics,
@@ -74,8 +75,10 @@ _ACLS = (
     Operation("POST", f"{CLUSTER}/acls:batch", acls.create_all_acls, "ACLs", 204, body=acls.NEW_ACLS),
 )
 _RECORDS = (
-    Operation("POST", f"{TOPIC}/records", produce.produce, "Records"),
-    Operation("POST", f"{TOPIC}/records:batch", produce.produce_batch, "Records", 207),
+    Operation("POST", f"{TOPIC}/records", produce.produce, "Records", body=new_records.RECORD),
+    Operation(
+        "POST", f"{TOPIC}/records:batch", produce.produce_batch, "Records", 207, body=new_records.BATCH
+    ),
     Operation("GET", f"{PARTITION}/records", consume.read_records, "Records", query=consume.PARAMETERS),
     Operation(
         "GET",
