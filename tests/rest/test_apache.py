@@ -112,5 +112,12 @@ def test_topics_configs_and_records(proxy: Proxy) -> None:
     entries = [{"id": str(number), **record} for number in range(10)]
     batch = proxy.ask("POST", f"{topics}/orders/records:batch", {"entries": entries}).json
     assert (len(batch["successes"]), batch["failures"]) == (10, [])
+    read = proxy.get(f"{topics}/orders/partitions/1/records?offset=3&value_type=JSON").json
+    assert [each["value"]["data"] for each in read["data"]] == [{"cups": 2}] * 10
+    connection = proxy.connection()
+    connection.request("GET", f"{topics}/orders/records?from=earliest&value_type=JSON")
+    stream = connection.getresponse()
+    assert [stream.readline() for _ in range(3)] == [b"retry: 1000\n", b"\n", b"id: 0:0,1:1\n"]
+    connection.close()
     assert proxy.get(f"{proxy.cluster}/consumer-groups").json["data"] == []
     assert proxy.ask("DELETE", f"{topics}/orders").status == 204
