@@ -4,7 +4,7 @@ import io
 import json
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import fastavro
@@ -40,11 +40,11 @@ def given_schema(given: object) -> Schema | None:
     raise TypeError(f"got {given!r} as a schema; takes Avro as text or JSON, a Schema, or a class of records")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _AvroCodec:
     schema: Schema
-    parsed: AvroJson = field(compare=False)
-    to_dict: Callable[[Any], Any] = field(compare=False)
+    parsed: AvroJson
+    to_dict: Callable[[Any], Any]
     message_indexes: None = None
 
     @property

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urljoin
 
@@ -77,11 +77,11 @@ def check(validator: Validator, value: Any) -> None:
         raise ValueError(f"{error.json_path}: {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _JsonCodec:
     schema: Schema
-    validator: Validator = field(compare=False)
-    write: Callable[[Any], bytes] = field(compare=False)
+    validator: Validator
+    write: Callable[[Any], bytes]
     validates: bool = True
     message_indexes: None = None
 

@@ -1,6 +1,6 @@
 """Protobuf: messages of generated classes, or of classes that are made of the registry's schemas."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from google.protobuf.descriptor import Descriptor, FileDescriptor
@@ -21,9 +21,9 @@ from penstock.client.registry.wire_format import SchemaId
 from penstock.client.registry.writing import RegistrySerializer, WritingCodec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _ProtobufCodec:
-    descriptor: Descriptor = field(compare=False)
+    descriptor: Descriptor
     schema: Schema
     message_indexes: tuple[int, ...]
 
