@@ -4,6 +4,7 @@ from pathlib import Path
 
 from penstock.broker.reference_page import protocol_page
 from penstock.client.config.reference_page import client_settings_page
+from penstock.registry.reference_page import registry_settings_page
 from penstock.settings.reference_page import PAGES
 from tools import generate_client_keywords, generate_messages, generate_stored
 
@@ -12,7 +13,12 @@ REFERENCE = Path(__file__).parent.parent / "docs/reference"
 
 def reference_pages() -> dict[str, str]:
     pages = {name: render() for name, render in PAGES.items()}
-    return {**pages, "protocol.md": protocol_page(), "client_settings.md": client_settings_page()}
+    return {
+        **pages,
+        "protocol.md": protocol_page(),
+        "client_settings.md": client_settings_page(),
+        "registry_settings.md": registry_settings_page(),
+    }
 
 
 def main() -> None:

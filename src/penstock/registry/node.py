@@ -141,6 +141,8 @@ class RegistryNode:
             await writer.run()
         except Fenced as error:
             log.warning("another registry writes: %s", error)
+        except Exception:
+            log.exception("the writer failed")
         if self._writer is writer:
             self._on_leader(None)
             assert self._election is not None, "only an election makes a leader"

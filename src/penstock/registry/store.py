@@ -95,6 +95,10 @@ class SchemaStore:
         self.state = RegistryState()
         self._ready.clear()
         self._reader = None
+        for _, _, future in self._waiting:
+            if not future.done():
+                future.set_exception(KafkaError(reason))
+        self._waiting.clear()
 
     def _note_trouble(self, error: Exception) -> None:
         if self.trouble != str(error):
@@ -116,7 +120,7 @@ class SchemaStore:
         return 0 if self._reader is None else self._reader.offset
 
     async def replayed(self, offset: int) -> None:
-        """Returns when the record at `offset` is in the state."""
+        """Returns when the record at `offset` is in the state; raises if the log turns out to be another one."""
         if self.position <= offset:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heappush(self._waiting, (offset, next(self._tickets), future))

@@ -58,7 +58,7 @@ class _Refused(Exception):
 class _Request:
     decide: Decide
     answered: asyncio.Future[Any]
-    decision: Decision | RegistryError = field(default_factory=lambda: Decision((), None))
+    decision: Decision | Exception = field(default_factory=lambda: Decision((), None))
 
 
 class Writer:
@@ -149,19 +149,19 @@ class Writer:
             self._fail([request], _refusal(error))
 
     async def _write_together(self, producer: AsyncKafkaProducer, requests: Sequence[_Request]) -> None:
-        pending = self._store.state.overlay()
+        state = self._store.state
+        pending = state.overlay()
         decided = [request for request in requests if not request.answered.done()]
         records = [record for request in decided for record in _decide(request, pending)]
         if records:
             try:
-                last_offset = await self._commit(producer, records)
+                await self._store.replayed(await self._commit(producer, records))
             except (KafkaError, asyncio.CancelledError) as error:
-                self._store.state.burn_ids(pending)
+                state.burn_ids(pending)
                 self._fail(
                     decided, errors.operation_timed_out(f"The outcome of the write is not known: {error}")
                 )
                 raise
-            await self._store.replayed(last_offset)
         for request in decided:
             _answer(request)
 
@@ -191,7 +191,7 @@ def _decide(request: _Request, pending: RegistryState) -> Sequence[Record]:
     """What is to be written; an error is an answer like any other, and waits for what it stands on."""
     try:
         request.decision = request.decide(pending)
-    except RegistryError as error:
+    except Exception as error:  # whatever it is, it concerns this request alone
         request.decision = error
         return ()
     pending.apply(request.decision.records)
@@ -201,7 +201,7 @@ def _decide(request: _Request, pending: RegistryState) -> Sequence[Record]:
 def _answer(request: _Request) -> None:
     if request.answered.done():
         return
-    if isinstance(request.decision, RegistryError):
+    if isinstance(request.decision, Exception):
         request.answered.set_exception(request.decision)
     else:
         request.answered.set_result(request.decision.answer)

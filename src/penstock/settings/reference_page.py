@@ -59,6 +59,13 @@ def _table_with_synonyms(settings: Table) -> str:
     return _table(("name", "takes", "default", "what it does", "broker's setting"), rows)
 
 
+def settings_table(settings: Table) -> str:
+    """For settings that are read once, at the start."""
+    return _table(
+        ("name", "takes", "default", "what it does"), (_common_cells(one) for one in settings.values())
+    )
+
+
 def broker_settings_page() -> str:
     honoured = (
         (*_common_cells(one), one.scope.value, one.effect.value)

@@ -122,6 +122,19 @@ def test_a_refused_request_leaves_the_others_alone(settings: RegistrySettings) -
     run(write())
 
 
+def test_a_decision_that_breaks_leaves_the_writer_whole(settings: RegistrySettings) -> None:
+    def breaks(state: RegistryState) -> Decision:
+        raise RecursionError("too deep")
+
+    async def write() -> None:
+        async with following(settings) as store, leading(settings, store) as writer:
+            with pytest.raises(RecursionError):
+                await writer.write(breaks)
+            assert (await writer.write(registering(settings, "one", "ONE")))["id"] == 1
+
+    run(write())
+
+
 def test_a_record_that_is_too_large_leaves_the_others_alone(settings: RegistrySettings) -> None:
     def too_large(state: RegistryState) -> Decision:
         return Decision(((b'{"keytype":"NOOP","magic":0}', b" " * 2_000_000),), None)
