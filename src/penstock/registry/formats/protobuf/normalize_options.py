@@ -129,4 +129,5 @@ def _rounded(number: Decimal) -> Decimal:
 
 
 def _trimmed(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    trimmed = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if trimmed == "-0" else trimmed
