@@ -85,3 +85,26 @@ def test_an_unknown_schema(client: SchemaRegistryClient) -> None:
     with pytest.raises(SchemaRegistryError) as missing:
         client.get_schema(987654)
     assert (missing.value.http_status_code, missing.value.error_code) == (404, 40403)
+
+
+@pytest.mark.parametrize(
+    ("schema_type", "text", "incompatible"),
+    [
+        (
+            "JSON",
+            '{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}',
+            '{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}',
+        ),
+        (
+            "PROTOBUF",
+            'syntax = "proto3";\n\nmessage Thing {\n  string a = 1;\n}\n',
+            'syntax = "proto3";\n\nmessage Thing {\n  bool a = 1;\n}\n',
+        ),
+    ],
+)
+def test_other_formats(client: SchemaRegistryClient, schema_type: str, text: str, incompatible: str) -> None:
+    subject = f"{schema_type}-value"
+    schema_id = client.register_schema(subject, Schema(text, schema_type))
+    found = client.get_schema(schema_id)
+    assert (found.schema_type, found.schema_str) == (schema_type, text)
+    assert not client.test_compatibility(subject, Schema(incompatible, schema_type))
