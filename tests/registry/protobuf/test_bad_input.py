@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
+from typing import Any
 
 import pytest
+from google.protobuf import descriptor_pb2
 
 from penstock.registry.formats.protobuf import parse
 from penstock.registry.formats.schema_format import InvalidSchema
@@ -266,6 +268,31 @@ def test_base64_of_something_else(raw: bytes) -> None:
     text = base64.b64encode(raw).decode() or "="
     with pytest.raises(InvalidSchema):
         parse(text, {})
+
+
+BAD_DESCRIPTORS = [
+    ({"package": "a b"}, "the descriptor of 'x', as text: line 2, column 11: expected ';', got 'b'"),
+    ({"message_type": [{"name": "A {} message B"}]}, "the descriptor of 'x' has names that are no names"),
+    ({"dependency": ['a"; import "b']}, "the descriptor of 'x' has names that are no names"),
+    ({"message_type": [{"name": ""}]}, "expected the name of a message, got '{'"),
+    ({"enum_type": [{"name": "E"}]}, "line 3, column 6: enum E has no constants"),
+]
+
+
+@pytest.mark.parametrize(("content", "problem"), BAD_DESCRIPTORS)
+def test_a_descriptor_that_no_text_could_say(content: dict[str, Any], problem: str) -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="x", syntax="proto3", **content)
+    with pytest.raises(InvalidSchema, match=re.escape(problem)):
+        parse(base64.b64encode(file.SerializeToString()).decode(), {})
+
+
+def test_a_descriptor_that_is_nested_too_deeply() -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="x", syntax="proto3")
+    message = file.message_type.add(name="M")
+    for _ in range(80):
+        message = message.nested_type.add(name="M")
+    with pytest.raises(InvalidSchema, match="messages are nested more than 64 deep"):
+        parse(base64.b64encode(file.SerializeToString()).decode(), {})
 
 
 def test_files_that_import_each_other() -> None:
