@@ -50,8 +50,6 @@ names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True).filter(
 capital_names = st.from_regex(r"[A-Z][A-Za-z0-9_]{0,6}", fullmatch=True)
 dotted = st.lists(names, min_size=1, max_size=3).map(".".join)
 type_names = st.one_of(st.sampled_from(sorted(SCALARS)), dotted, dotted.map(lambda each: f".{each}"))
-    type_names, st.builds(lambda key, value: f"map<{key}, {value}>", type_names, type_names)
-)
 field_numbers = st.integers(1, MAX_FIELD_NUMBER)
 words = st.one_of(
     names, st.integers().map(str), st.floats(allow_nan=False, allow_infinity=False).map(repr), st.just("-inf")
