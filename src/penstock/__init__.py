@@ -8,10 +8,10 @@ from importlib import import_module
 TYPE_CHECKING = False  # as `typing` has it, whose import takes longer than all of this
 if TYPE_CHECKING:
     from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
-    from penstock.client.async_consumer import AsyncKafkaConsumer
-    from penstock.client.async_producer import AsyncKafkaProducer
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
-    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.consumer.async_kafka_consumer import AsyncKafkaConsumer
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
+    from penstock.client.consumer.rebalance import RebalanceListener
     from penstock.client.errors import (
         AuthenticationError,
         AuthorizationError,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         TransactionAbortableError,
         UnsupportedVersionError,
     )
-    from penstock.client.partitioners import PriorityPartitioner, RoundRobinPartitioner
-    from penstock.client.producer import KafkaProducer
-    from penstock.client.rebalance import RebalanceListener
+    from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
+    from penstock.client.producer.kafka_producer import KafkaProducer
+    from penstock.client.producer.partitioners import PriorityPartitioner, RoundRobinPartitioner
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -77,14 +77,14 @@ _NAMES = {
         "AsyncKafkaAdmin",
         "KafkaAdmin",
     ),
-    "penstock.client.async_consumer": ("AsyncKafkaConsumer",),
-    "penstock.client.async_producer": ("AsyncKafkaProducer",),
+    "penstock.client.consumer.async_kafka_consumer": ("AsyncKafkaConsumer",),
+    "penstock.client.producer.async_kafka_producer": ("AsyncKafkaProducer",),
     "penstock.client.config": (
         "AdminConfig",
         "ConsumerConfig",
         "ProducerConfig",
     ),
-    "penstock.client.consumer": ("KafkaConsumer",),
+    "penstock.client.consumer.kafka_consumer": ("KafkaConsumer",),
     "penstock.client.errors": (
         "AuthenticationError",
         "AuthorizationError",
@@ -97,12 +97,12 @@ _NAMES = {
         "TransactionAbortableError",
         "UnsupportedVersionError",
     ),
-    "penstock.client.partitioners": (
+    "penstock.client.producer.partitioners": (
         "PriorityPartitioner",
         "RoundRobinPartitioner",
     ),
-    "penstock.client.producer": ("KafkaProducer",),
-    "penstock.client.rebalance": ("RebalanceListener",),
+    "penstock.client.producer.kafka_producer": ("KafkaProducer",),
+    "penstock.client.consumer.rebalance": ("RebalanceListener",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.client.async_producer import AsyncKafkaProducer
 from penstock.client.errors import (
     BrokerUnreachableError,
     KafkaError,
@@ -17,6 +16,7 @@ from penstock.client.errors import (
     RetriableError,
     SerializationError,
 )
+from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
 from penstock.client.records import ProducerRecord, RecordBatch
 from penstock.testing import InProcessBroker
 from tests.support.processes import free_port

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.client.partitioners import (
+from penstock.client.producer.partitioners import (
     Outgoing,
     PriorityPartitioner,
     RoundRobinPartitioner,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.client.share_acknowledgements import (
+from penstock.client.share.acknowledgements import (
     Acknowledgements,
     AcknowledgeType,
     Run,

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
     from penstock.client.admin.list_offsets import OffsetSpec
     from penstock.client.admin.topic_changes import NewTopic
-    from penstock.client.async_consumer import AsyncKafkaConsumer
-    from penstock.client.async_producer import AsyncKafkaProducer, AsyncTransaction
     from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
-    from penstock.client.consumer import KafkaConsumer
-    from penstock.client.consumer_decode import RecordDeserializationError
-    from penstock.client.consumer_state import ConsumerState, WaitsFor
-    from penstock.client.consumer_use import ConcurrentUseError, WakeupError
+    from penstock.client.consumer.async_kafka_consumer import AsyncKafkaConsumer
+    from penstock.client.consumer.decode import RecordDeserializationError
+    from penstock.client.consumer.fetched_batch import FetchedBatch
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
+    from penstock.client.consumer.rebalance import RebalanceListener
+    from penstock.client.consumer.state import ConsumerState, WaitsFor
+    from penstock.client.consumer.use import ConcurrentUseError, WakeupError
     from penstock.client.errors import (
         AuthenticationError,
         AuthorizationError,
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
         TransactionAbortableError,
         UnsupportedVersionError,
     )
-    from penstock.client.fetched_batch import FetchedBatch
-    from penstock.client.futures import SendFuture
-    from penstock.client.partitioners import (
+    from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer, AsyncTransaction
+    from penstock.client.producer.futures import SendFuture
+    from penstock.client.producer.kafka_producer import KafkaProducer
+    from penstock.client.producer.partitioners import (
         FunctionPartitioner,
         Outgoing,
         Partitioner,
@@ -40,8 +42,7 @@ if TYPE_CHECKING:
         murmur2,
         partition_of_key,
     )
-    from penstock.client.producer import KafkaProducer
-    from penstock.client.rebalance import RebalanceListener
+    from penstock.client.producer.transactions import Transaction
     from penstock.client.records import (
         ConsumerRecord,
         OffsetAndMetadata,
@@ -90,7 +91,6 @@ if TYPE_CHECKING:
         UUIDDeserializer,
         UUIDSerializer,
     )
-    from penstock.client.transactions import Transaction
 
 __all__ = [
     "AdminConfig",
@@ -182,8 +182,8 @@ _NAMES = {
     ),
     "penstock.client.admin.list_offsets": ("OffsetSpec",),
     "penstock.client.admin.topic_changes": ("NewTopic",),
-    "penstock.client.async_consumer": ("AsyncKafkaConsumer",),
-    "penstock.client.async_producer": (
+    "penstock.client.consumer.async_kafka_consumer": ("AsyncKafkaConsumer",),
+    "penstock.client.producer.async_kafka_producer": (
         "AsyncKafkaProducer",
         "AsyncTransaction",
     ),
@@ -192,13 +192,13 @@ _NAMES = {
         "ConsumerConfig",
         "ProducerConfig",
     ),
-    "penstock.client.consumer": ("KafkaConsumer",),
-    "penstock.client.consumer_decode": ("RecordDeserializationError",),
-    "penstock.client.consumer_state": (
+    "penstock.client.consumer.kafka_consumer": ("KafkaConsumer",),
+    "penstock.client.consumer.decode": ("RecordDeserializationError",),
+    "penstock.client.consumer.state": (
         "ConsumerState",
         "WaitsFor",
     ),
-    "penstock.client.consumer_use": (
+    "penstock.client.consumer.use": (
         "ConcurrentUseError",
         "WakeupError",
     ),
@@ -214,9 +214,9 @@ _NAMES = {
         "TransactionAbortableError",
         "UnsupportedVersionError",
     ),
-    "penstock.client.futures": ("SendFuture",),
-    "penstock.client.fetched_batch": ("FetchedBatch",),
-    "penstock.client.partitioners": (
+    "penstock.client.producer.futures": ("SendFuture",),
+    "penstock.client.consumer.fetched_batch": ("FetchedBatch",),
+    "penstock.client.producer.partitioners": (
         "FunctionPartitioner",
         "Outgoing",
         "Partitioner",
@@ -225,8 +225,8 @@ _NAMES = {
         "murmur2",
         "partition_of_key",
     ),
-    "penstock.client.producer": ("KafkaProducer",),
-    "penstock.client.rebalance": ("RebalanceListener",),
+    "penstock.client.producer.kafka_producer": ("KafkaProducer",),
+    "penstock.client.consumer.rebalance": ("RebalanceListener",),
     "penstock.client.records": (
         "ConsumerRecord",
         "OffsetAndMetadata",
@@ -275,7 +275,7 @@ _NAMES = {
         "UUIDDeserializer",
         "UUIDSerializer",
     ),
-    "penstock.client.transactions": ("Transaction",),
+    "penstock.client.producer.transactions": ("Transaction",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

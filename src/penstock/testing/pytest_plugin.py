@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from penstock.client.consumer import KafkaConsumer
-    from penstock.client.producer import KafkaProducer
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
+    from penstock.client.producer.kafka_producer import KafkaProducer
     from penstock.testing import InProcessBroker, Interceptor
 
 INI_NAME = "penstock_settings"
@@ -125,7 +125,7 @@ def penstock_topic(request: pytest.FixtureRequest, penstock_broker: "InProcessBr
 @pytest.fixture
 def penstock_producer(penstock_bootstrap_servers: str) -> Iterator["KafkaProducer"]:
     """A `penstock.KafkaProducer` of bytes and text, closed after the test."""
-    from penstock.client.producer import KafkaProducer
+    from penstock.client.producer.kafka_producer import KafkaProducer
 
     with KafkaProducer(bootstrap_servers=penstock_bootstrap_servers) as producer:
         yield producer
@@ -137,7 +137,7 @@ def penstock_consumer(penstock_bootstrap_servers: str, penstock_topic: str) -> I
 
     Iteration ends when nothing has come for ten seconds.
     """
-    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
 
     with KafkaConsumer(
         penstock_topic,

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from penstock.client.consumer import KafkaConsumer
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 
 SETTINGS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from penstock.client.consumer import KafkaConsumer
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.records import ConsumerRecord
 from penstock.types import TopicPartition
 from tests.support.processes import wait_for

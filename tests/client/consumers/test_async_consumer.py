@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from penstock.client.async_consumer import AsyncKafkaConsumer
-from penstock.client.consumer_decode import RecordDeserializationError
+from penstock.client.consumer.async_kafka_consumer import AsyncKafkaConsumer
+from penstock.client.consumer.decode import RecordDeserializationError
 from penstock.client.errors import KafkaError
 from penstock.client.records import ConsumerRecord
 from penstock.types import TopicPartition

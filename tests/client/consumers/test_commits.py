@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.client.consumer import KafkaConsumer
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.errors import KafkaError
 from penstock.client.records import OffsetAndMetadata
 from penstock.types import TopicPartition
@@ -206,7 +206,7 @@ def test_unsubscribe_commits_and_leaves(
 WORKER = textwrap.dedent(
     """
     import sys
-    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
 
     bootstrap, topic, group, path = sys.argv[1:]
     with KafkaConsumer(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.client.consumer import KafkaConsumer
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
+from penstock.client.consumer.rebalance import RebalanceListener
 from penstock.client.errors import FatalError, KafkaError
-from penstock.client.rebalance import RebalanceListener
 from penstock.types import TopicPartition
 from tests.client.consumers.conftest import MakeConsumer, Produce
 from tests.client.consumers.reading import committed_offset, numbers, poll_until, read, values

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.client.consumer_use import ConcurrentUseError, WakeupError
+from penstock.client.consumer.use import ConcurrentUseError, WakeupError
 from penstock.types import TopicPartition
 from tests.client.consumers.conftest import MakeConsumer, Produce
 from tests.client.consumers.reading import committed_offset, numbers, read, values
@@ -21,7 +21,7 @@ from tests.support.processes import Process, free_port, wait_for
 WAITER = textwrap.dedent(
     """
     import sys
-    from penstock.client.consumer import KafkaConsumer
+    from penstock.client.consumer.kafka_consumer import KafkaConsumer
 
     bootstrap, topic, group = sys.argv[1:]
     with KafkaConsumer(topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest") as consumer:
@@ -133,7 +133,7 @@ def test_a_consumer_may_move_to_another_thread(consumer: MakeConsumer, topic: st
 
 def test_a_process_that_forgets_to_close_still_ends(kafka: KafkaServer, topic: str, group: str) -> None:
     code = (
-        "import sys; from penstock.client.consumer import KafkaConsumer; "
+        "import sys; from penstock.client.consumer.kafka_consumer import KafkaConsumer; "
         "c = KafkaConsumer(sys.argv[2], bootstrap_servers=sys.argv[1], group_id=sys.argv[3]); c.poll(0.2)"
     )
     done = subprocess.run(

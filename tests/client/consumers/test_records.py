@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from penstock.client.consumer import KafkaConsumer
-from penstock.client.consumer_decode import RecordDeserializationError
+from penstock.client.consumer.decode import RecordDeserializationError
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.errors import KafkaError
 from penstock.client.records import ConsumerRecord, TimestampType
 from penstock.errors import ConfigError

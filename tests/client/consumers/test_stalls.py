@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from penstock.client import consumer_stall
 from penstock.client.cluster import ClusterConfig, blocking_cluster, now
-from penstock.client.consumer import KafkaConsumer
-from penstock.client.consumer_state import WaitsFor
+from penstock.client.consumer import stall
+from penstock.client.consumer.kafka_consumer import KafkaConsumer
+from penstock.client.consumer.state import WaitsFor
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
 from tests.client.consumers.conftest import MakeConsumer, Produce
@@ -23,8 +23,8 @@ from tests.support.processes import free_port
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks and lines come after a part of the usual time."""
     for name in ("FIRST_LOOK_SECONDS", "LOOK_INTERVAL_SECONDS"):
-        monkeypatch.setattr(consumer_stall, name, 0.3)
-    monkeypatch.setattr(consumer_stall, "FIRST_LINE_SECONDS", 0.6)
+        monkeypatch.setattr(stall, name, 0.3)
+    monkeypatch.setattr(stall, "FIRST_LINE_SECONDS", 0.6)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from penstock.cli.tools.common.failures import as_java_says
 from penstock.cli.tools.console.consumer_loop import ConsumerLoop, consume_until_signal
 from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
 from penstock.client.errors import KafkaError, KafkaTimeoutError
-from penstock.client.share_consumer import AcknowledgeType, ShareConsumer, SharedRecord
+from penstock.client.share.share_consumer import AcknowledgeType, ShareConsumer, SharedRecord
 
 if TYPE_CHECKING:
     from penstock.cli.tools.kafka_console_share_consumer import Request

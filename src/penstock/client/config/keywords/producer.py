@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from penstock.client.partitioners import PartitionerSpec
+    from penstock.client.producer.partitioners import PartitionerSpec
     from penstock.client.records import DeliveryCallback
     from penstock.client.registry.subjects import SubjectNameStrategySpec
     from penstock.client.serializers import SerializerSpec

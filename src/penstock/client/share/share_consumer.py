@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from penstock.client.cluster import Cluster
 from penstock.client.errors import error_for, is_retriable
-from penstock.client.share_acknowledgements import Acknowledgements, AcknowledgeType, Run, SharePartition
-from penstock.client.share_membership import ShareMembership
+from penstock.client.share.acknowledgements import Acknowledgements, AcknowledgeType, Run, SharePartition
+from penstock.client.share.membership import ShareMembership
 from penstock.errors import ErrorCode
 from penstock.records.batch import Batch, split_batches
 from penstock.records.reader import Record, iterate_records

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from penstock.client.consumer_progress import Offsets
+from penstock.client.consumer.progress import Offsets
 from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
     BrokerTroubles,

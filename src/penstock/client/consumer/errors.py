@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from penstock.client.consumer_state import Finding, WaitsFor
+from penstock.client.consumer.state import Finding, WaitsFor
 from penstock.client.errors import AuthenticationError, FatalError, RetriableError
 from penstock.client.librdkafka import BrokerTroubles, Message, NativeError, client_error
 from penstock.types import TopicPartition

@@ -8,15 +8,15 @@ from functools import partial
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar, Unpack
 
-from penstock.client.async_consumer_thread import ConsumerThread, Job
 from penstock.client.config import ConsumerConfig, ConsumerKeywords
-from penstock.client.consumer_arguments import ConsumerArgument, read_arguments, seconds_of
-from penstock.client.consumer_commits import Committed, OffsetsToCommit
-from penstock.client.consumer_core import ConsumerCore
-from penstock.client.consumer_decode import OnDeserializationError
-from penstock.client.consumer_partitions import Topics
-from penstock.client.consumer_state import ConsumerState
-from penstock.client.rebalance import Listeners, PartitionsCallback
+from penstock.client.consumer.arguments import ConsumerArgument, read_arguments, seconds_of
+from penstock.client.consumer.async_thread import ConsumerThread, Job
+from penstock.client.consumer.commits import Committed, OffsetsToCommit
+from penstock.client.consumer.core import ConsumerCore
+from penstock.client.consumer.decode import OnDeserializationError
+from penstock.client.consumer.partitions import Topics
+from penstock.client.consumer.rebalance import Listeners, PartitionsCallback
+from penstock.client.consumer.state import ConsumerState
 from penstock.client.records import ConsumerRecord, OffsetAndMetadata
 from penstock.types import TopicPartition
 

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
-from penstock.client.delivery import Delivery
 from penstock.client.errors import KafkaTimeoutError
 from penstock.client.librdkafka import Message, NativeError, is_purge
+from penstock.client.producer.delivery import Delivery
 from penstock.client.records import DeliveryCallback, RecordMetadata
 
 logger = logging.getLogger("penstock.client")

@@ -13,9 +13,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
 from penstock.client.config import ProducerConfig, ProducerKeywords
-from penstock.client.delivery import Delivery
 from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError
-from penstock.client.futures import SendFuture, calling, futures_of
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -23,9 +21,18 @@ from penstock.client.librdkafka import (
     config_error,
     with_diagnostics,
 )
-from penstock.client.partitioners import Outgoing, resolve_partitioner
-from penstock.client.placement import Placement
-from penstock.client.queueing import UNASSIGNED, SendQueue, fast_produce, native_arguments, produce_all
+from penstock.client.producer.delivery import Delivery
+from penstock.client.producer.futures import SendFuture, calling, futures_of
+from penstock.client.producer.partitioners import Outgoing, resolve_partitioner
+from penstock.client.producer.placement import Placement
+from penstock.client.producer.queueing import (
+    UNASSIGNED,
+    SendQueue,
+    fast_produce,
+    native_arguments,
+    produce_all,
+)
+from penstock.client.producer.transactions import GroupMember, Transaction, TransactionCalls
 from penstock.client.records import (
     DeliveryCallback,
     HeadersInput,
@@ -36,7 +43,6 @@ from penstock.client.records import (
     with_headers,
 )
 from penstock.client.serializers import resolve_serializer
-from penstock.client.transactions import GroupMember, Transaction, TransactionCalls
 
 logger = logging.getLogger("penstock.client")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from penstock.client.admin.topic_ids import topic_id_text
 from penstock.client.cluster import Cluster
 from penstock.client.errors import error_for, is_retriable
-from penstock.client.share_acknowledgements import SharePartition
+from penstock.client.share.acknowledgements import SharePartition
 from penstock.errors import ErrorCode
 from penstock.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from itertools import islice, repeat
 from typing import Any
 
-from penstock.client.delivery import WATCH_ONE_IN, Delivery
 from penstock.client.errors import KafkaError, KafkaTimeoutError, SerializationError
 from penstock.client.librdkafka import KafkaException, NativeDelivery, client_error, error_of
+from penstock.client.producer.delivery import WATCH_ONE_IN, Delivery
 from penstock.client.records import HeadersInput, RecordBatch
 
 UNASSIGNED = -1

@@ -16,18 +16,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ParamSpec, TypeVar
 
 from penstock.client.config import ConsumerConfig
-from penstock.client.consumer_commits import CommitCallback, Commits, Committed, OffsetsToCommit, to_native
-from penstock.client.consumer_decode import Decoder, OnDeserializationError, plain_records
-from penstock.client.consumer_errors import ConsumerErrors
-from penstock.client.consumer_look import Wanted, look
-from penstock.client.consumer_lookups import Lookups
-from penstock.client.consumer_partitions import Partitions, Topics
-from penstock.client.consumer_progress import Progress
-from penstock.client.consumer_stall import Stall
-from penstock.client.consumer_state import IS_LOOKED_INTO, ConsumerState, Facts, Finding, decide_state
-from penstock.client.consumer_use import OneThreadAtATime, WakeupError
+from penstock.client.consumer.commits import CommitCallback, Commits, Committed, OffsetsToCommit, to_native
+from penstock.client.consumer.decode import Decoder, OnDeserializationError, plain_records
+from penstock.client.consumer.errors import ConsumerErrors
+from penstock.client.consumer.fetched_batch import FetchedBatch
+from penstock.client.consumer.look import Wanted, look
+from penstock.client.consumer.lookups import Lookups
+from penstock.client.consumer.partitions import Partitions, Topics
+from penstock.client.consumer.progress import Progress
+from penstock.client.consumer.rebalance import Listeners
+from penstock.client.consumer.stall import Stall
+from penstock.client.consumer.state import IS_LOOKED_INTO, ConsumerState, Facts, Finding, decide_state
+from penstock.client.consumer.use import OneThreadAtATime, WakeupError
 from penstock.client.errors import KafkaError, RetriableError, error_for
-from penstock.client.fetched_batch import FetchedBatch
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -39,7 +40,6 @@ from penstock.client.librdkafka import (
     error_of,
     with_diagnostics,
 )
-from penstock.client.rebalance import Listeners
 from penstock.client.records import ConsumerRecord, FetchedRecord, OffsetAndMetadata
 from penstock.client.serializers import resolve_deserializer
 from penstock.errors import ErrorCode

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from penstock.client.delivery import Delivery
 from penstock.client.errors import FatalError, KafkaError, RetriableError, TransactionAbortableError
 from penstock.client.librdkafka import NativeTopicPartition
+from penstock.client.producer.delivery import Delivery
 from penstock.client.records import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
-    from penstock.client.producer import KafkaProducer
+    from penstock.client.producer.kafka_producer import KafkaProducer
 
 logger = logging.getLogger("penstock.client")
 

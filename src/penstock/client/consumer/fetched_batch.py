@@ -64,6 +64,6 @@ class FetchedBatch:
         >>> list(FetchedBatch([]).records())
         []
         """
-        from penstock.client.consumer_decode import plain_records
+        from penstock.client.consumer.decode import plain_records
 
         return iter(plain_records(self._messages) if self._records is None else self._records)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from penstock.client.rebalance import in_order
+from penstock.client.consumer.rebalance import in_order
 from penstock.types import TopicPartition
 
 MOST_NAMED = 5

@@ -2,10 +2,10 @@
 
 import time
 
-from penstock.client.delivery import Delivery
 from penstock.client.errors import KafkaError, error_for
 from penstock.client.librdkafka import KafkaException, client_error, error_of
-from penstock.client.partitioners import Outgoing, Partitioner
+from penstock.client.producer.delivery import Delivery
+from penstock.client.producer.partitioners import Outgoing, Partitioner
 from penstock.errors import ErrorCode
 
 RETRY_SECONDS = 0.1

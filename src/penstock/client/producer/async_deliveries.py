@@ -16,7 +16,6 @@ import threading
 from collections import deque
 from typing import TypeAlias
 
-from penstock.client.delivery import Delivery
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -25,6 +24,7 @@ from penstock.client.librdkafka import (
     Producer,
     error_of,
 )
+from penstock.client.producer.delivery import Delivery
 from penstock.client.records import RecordMetadata
 
 MetadataFuture: TypeAlias = asyncio.Future[RecordMetadata]

@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from penstock.client.config import ConsumerConfig
-from penstock.client.consumer_errors import ConsumerErrors
-from penstock.client.consumer_lookups import Lookups
-from penstock.client.consumer_progress import Progress
+from penstock.client.consumer.errors import ConsumerErrors
+from penstock.client.consumer.lookups import Lookups
+from penstock.client.consumer.progress import Progress
+from penstock.client.consumer.rebalance import Listeners, PartitionsCallback
 from penstock.client.errors import KafkaError, error_for
 from penstock.client.librdkafka import (
     OFFSET_BEGINNING,
@@ -25,7 +26,6 @@ from penstock.client.librdkafka import (
     client_error,
     error_of,
 )
-from penstock.client.rebalance import Listeners, PartitionsCallback
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from penstock.client.consumer_partitions import Topics
+from penstock.client.consumer.partitions import Topics
 from penstock.errors import ConfigError
 
 ConsumerArgument: TypeAlias = str | re.Pattern[str] | Iterable[str] | Mapping[str, object]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from penstock.client.admin.consumer_groups import describe_consumer_group
 from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, blocking_cluster, now
-from penstock.client.consumer_state import Finding, WaitsFor
+from penstock.client.consumer.state import Finding, WaitsFor
 from penstock.client.errors import BrokerUnreachableError, KafkaError
 from penstock.errors import ErrorCode, PenstockError
 from penstock.types import TopicPartition

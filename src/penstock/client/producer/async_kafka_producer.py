@@ -7,12 +7,13 @@ from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
 
-from penstock.client.async_deliveries import LoopDelivery, MetadataFuture
 from penstock.client.config import ProducerConfig, ProducerKeywords
 from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError, RetriableError
 from penstock.client.librdkafka import BrokerTroubles, Producer
-from penstock.client.producer import KafkaProducer
-from penstock.client.queueing import UNASSIGNED, native_arguments
+from penstock.client.producer.async_deliveries import LoopDelivery, MetadataFuture
+from penstock.client.producer.kafka_producer import KafkaProducer
+from penstock.client.producer.queueing import UNASSIGNED, native_arguments
+from penstock.client.producer.transactions import GroupMember
 from penstock.client.records import (
     HeadersInput,
     OffsetAndMetadata,
@@ -21,7 +22,6 @@ from penstock.client.records import (
     RecordMetadata,
     TopicPartition,
 )
-from penstock.client.transactions import GroupMember
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from penstock.client.consumer_state import (
+from penstock.client.consumer.state import (
     IS_USUAL,
     IS_WANTED,
     ConsumerState,

@@ -1,0 +1,1 @@
+"""Reading records: the consumer, blocking and for an event loop."""

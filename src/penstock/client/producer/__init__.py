@@ -1,0 +1,1 @@
+"""Sending records: the producer, blocking and for an event loop."""

@@ -1,0 +1,1 @@
+"""Reading records as a member of a share group."""
