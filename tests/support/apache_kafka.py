@@ -37,6 +37,7 @@ DEPENDENCIES = (
     ("org.apache.kafka", "kafka-tools", VERSION),
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
     ("org.apache.logging.log4j", "log4j-core", "2.25.4"),
+    ("org.apache.avro", "avro", "1.12.0"),  # the judge of our own Avro
 )
 
 # Only what is wrong is said, on standard error; -Dlog.level=INFO turns it up.

@@ -1,13 +1,10 @@
 """Our descriptors against protoc's own of the same files.
 
-`protoc/*.binpb` is what protoc wrote (`protoc -I. -o two.binpb two.proto`); with a new enough protoc on the path it is
-asked again.
+`protoc/*.binpb` is what protoc wrote (`protoc -I. -o two.binpb two.proto`); distributions' own are older than editions.
 """
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -72,20 +69,6 @@ def _camel_case(name: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_descriptor_is_what_protoc_recorded(name: str) -> None:
     _check(name, (FOLDER / f"{name}.binpb").read_bytes())
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_descriptor_is_what_protoc_says_now(name: str, tmp_path: Path) -> None:
-    protoc = shutil.which("protoc")
-    if protoc is None:
-        pytest.skip("no protoc on the path; the recorded descriptors are compared in any case")
-    made = tmp_path / "made.binpb"
-    command = [protoc, f"-I{FOLDER}", "-I/usr/include", "-o", str(made), f"{name}.proto"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    if "edition" in result.stderr.lower():
-        pytest.skip("this protoc is older than editions")
-    assert result.returncode == 0, result.stderr
-    _check(name, made.read_bytes())
 
 
 @pytest.mark.parametrize("name", NAMES)
