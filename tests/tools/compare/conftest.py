@@ -53,13 +53,13 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_apache(tmp_path_factory.mktemp("apache"), COORDINATOR_SETTINGS | AUTHORIZER) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def apache_controller(apache: KafkaServer) -> str:
     """Where the controller of Apache Kafka listens, for `--bootstrap-controller`."""
     settings = (apache.log_dir.parent / "server.properties").read_text()
@@ -73,7 +73,7 @@ def client(kafka: KafkaServer) -> Iterator[Client]:
     confluent.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def apache_client(apache: KafkaServer) -> Iterator[Client]:
     confluent = ConfluentClient(apache.bootstrap)
     yield confluent
@@ -98,7 +98,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     """Three brokers, for partitions that move."""
     with running_apache_cluster(tmp_path_factory.mktemp("apache-cluster")) as server:
