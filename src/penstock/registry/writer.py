@@ -156,6 +156,11 @@ class Writer:
         if records:
             try:
                 await self._store.replayed(await self._commit(producer, records))
+            except _Refused:
+                state.burn_ids(
+                    pending
+                )  # a reader that does not know of transactions sees the records all the same
+                raise
             except (KafkaError, asyncio.CancelledError) as error:
                 state.burn_ids(pending)
                 self._fail(

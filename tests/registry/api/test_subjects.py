@@ -164,6 +164,15 @@ def test_metadata_and_rules_are_kept(registry: Registry) -> None:
     assert registry.get("/subjects/contract-value/metadata?key=owner&value=mill").status == 404
 
 
+def test_a_version_with_other_metadata(registry: Registry) -> None:
+    registry.register("retold-value", USER)
+    body = {"newVersion": 2, "metadata": {"properties": {"owner": "mill"}}}
+    said = registry.ask("POST", "/subjects/retold-value/versions/1/tags", body)
+    assert (said.status, said.body["version"]) == (200, 2)
+    assert registry.get("/subjects/retold-value/versions/2").body["metadata"]["properties"]["owner"] == "mill"
+    assert registry.ask("POST", "/subjects/retold-value/versions/9/tags", {}).body["error_code"] == 40402
+
+
 def test_a_body_that_is_too_large_is_refused(registry: Registry) -> None:
     said = registry.ask("POST", "/subjects/large/versions", b" " * (10 * 1024 * 1024 + 1))
     assert (said.status, said.body["error_code"]) == (413, 413)

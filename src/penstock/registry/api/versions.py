@@ -1,8 +1,8 @@
 """/subjects/{subject}/versions: registration, versions, who refers to them, deletion."""
 
-from penstock.registry import errors
 from penstock.registry.decisions_delete import decide_delete_version
 from penstock.registry.decisions_register import decide_register, find_registered
+from penstock.registry.decisions_tags import decide_modify_tags
 from penstock.registry.listings import list_referenced_by, list_versions
 from penstock.registry.lookups import aliased, get_version
 from penstock.registry.node import RegistryNode
@@ -92,6 +92,10 @@ def routes_of(node: RegistryNode) -> Routes:
 
     @routes.post("/subjects/{subject}/versions/{version}/tags")
     async def change_tags(request: Request) -> Response:
-        raise errors.invalid_schema("tags within schemas are not supported")
+        body = await request.json_object()
+        subject, version = aliased(node.state, request.path["subject"]), request.path["version"]
+        return await node.change(
+            request, lambda state: decide_modify_tags(state, node.rules, subject, version, body)
+        )
 
     return routes
