@@ -37,7 +37,12 @@ DEPENDENCIES = (
     ("org.apache.kafka", "kafka-tools", VERSION),
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
     ("org.apache.logging.log4j", "log4j-core", "2.25.4"),
-    ("org.apache.avro", "avro", "1.12.0"),  # the judge of our own Avro
+    ("org.apache.avro", "avro", "1.12.0"),
+)
+ALONE = {"avro"}
+"""Without what they bring: the judge of our own Avro makes do with the versions that Kafka has."""
+NOTHING_WITH_IT = (
+    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 )
 
 # Only what is wrong is said, on standard error; -Dlog.level=INFO turns it up.
@@ -148,7 +153,7 @@ def require_java() -> None:
 def _pom() -> str:
     dependencies = "".join(
         f"    <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{version}</version></dependency>\n"
+        f"<version>{version}</version>{NOTHING_WITH_IT if artifact in ALONE else ''}</dependency>\n"
         for group, artifact, version in DEPENDENCIES
     )
     return (
