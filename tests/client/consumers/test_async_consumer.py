@@ -17,6 +17,7 @@ from penstock.types import TopicPartition
 from tests.client.consumers.conftest import Produce
 from tests.client.consumers.reading import numbers, values
 from tests.support.cluster_fixture import KafkaServer
+from tests.support.processes import wait_for
 
 PATIENCE_SECONDS = 30
 Settings = dict[str, Any]
@@ -263,6 +264,10 @@ def test_close_ends_a_poll_of_another_task_and_the_thread(settings: Settings, to
         with pytest.raises(KafkaError, match="the consumer is closed"):
             await one.poll(0)
 
-    before = {thread.name for thread in threading.enumerate()}
+    before = set(threading.enumerate())
     run(main)
-    assert "penstock-consumer" not in {thread.name for thread in threading.enumerate()} - before
+
+    def is_gone() -> bool:
+        return not [each for each in set(threading.enumerate()) - before if each.name == "penstock-consumer"]
+
+    wait_for(is_gone, what="the end of the thread")
