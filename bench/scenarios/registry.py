@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 from tests.support.processes import Process
 
+from bench.http_services import START_SECONDS, serving
 from bench.session import Session
 
 CLIENTS = 8
 READS_PER_RECORD = 25
 """One read for so many of the records that other clients are measured with."""
 REGISTRATIONS_PER_RECORD = 250
-START_SECONDS = 60.0
 FLOOR, REGISTRY = "kafka", "penstock"
 SETTINGS = {
     "listeners": "http://127.0.0.1:0",
@@ -67,11 +63,11 @@ def run(session: Session) -> None:
         settings = {**SETTINGS, "kafkastore.bootstrap.servers": server.bootstrap}
         words = [word for item in settings.items() for word in ("--override", "=".join(item))]
         with (
-            _serving(directory / "registry.log", ["penstock.cli.tools.schema_registry_start", *words]) as (
+            serving(directory / "registry.log", ["penstock.cli.tools.schema_registry_start", *words]) as (
                 registry,
                 port,
             ),
-            _serving(directory / "bare.log", ["bench.bare_endpoint"]) as (bare, bare_port),
+            serving(directory / "bare.log", ["bench.bare_endpoint"]) as (bare, bare_port),
         ):
             _exchange(_connect(port), _registration())
             for _ in range(session.sizes.rounds):
@@ -79,15 +75,6 @@ def run(session: Session) -> None:
                 _measure(session, REGISTRY, registry, port, _registration)
             session.record("registry_rss", REGISTRY, registry.rss_bytes() / 1e6)
             session.say_last(REGISTRY, "registry_rss")
-
-
-@contextmanager
-def _serving(log: Path, words: list[str]) -> Iterator[tuple[Process, int]]:
-    with Process([sys.executable, "-m", *words], log) as process:
-        found = process.wait_until(
-            lambda: re.search(r"is ready on http://127\.0\.0\.1:(\d+)", log.read_text()), START_SECONDS
-        )
-        yield process, int(found[1])
 
 
 def _schema() -> bytes:

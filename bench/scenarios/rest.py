@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 
 from tests.support.processes import Process
 
+from bench.http_services import START_SECONDS, serving
 from bench.session import Session
 
 CLIENTS = 8
 ENTRIES = 500
 POSTS_PER_RECORD = 25
 """One post for so many of the records that other clients are measured with."""
-START_SECONDS = 60.0
 FLOOR, PROXY = "kafka", "penstock"
 RECORD = {
     "value": {"type": "JSON", "data": {"name": "x" * 470, "text": "y" * 470, "numbers": [1, 2, 3, 4, 5]}}
@@ -41,8 +36,8 @@ def run(session: Session) -> None:
         proxy_words = ["penstock.cli.tools.kafka_rest_start", "--override", "listeners=http://127.0.0.1:0"]
         proxy_words += ["--override", f"bootstrap.servers={server.bootstrap}"]
         with (
-            _serving(directory / "proxy.log", proxy_words) as (proxy, proxy_port),
-            _serving(directory / "bare.log", ["bench.bare_endpoint"]) as (bare, bare_port),
+            serving(directory / "proxy.log", proxy_words) as (proxy, proxy_port),
+            serving(directory / "bare.log", ["bench.bare_endpoint"]) as (bare, bare_port),
             session.topic(server, 1) as topic,
         ):
             path = f"{_cluster(proxy_port)}/topics/{topic}/records"
@@ -51,15 +46,6 @@ def run(session: Session) -> None:
                 _measure(session, PROXY, proxy, proxy_port, path, f"{path}:batch")
             session.record("rest_rss", PROXY, proxy.rss_bytes() / 1e6)
             session.say_last(PROXY, "rest_rss")
-
-
-@contextmanager
-def _serving(log: Path, words: list[str]) -> Iterator[tuple[Process, int]]:
-    with Process([sys.executable, "-m", *words], log) as process:
-        found = process.wait_until(
-            lambda: re.search(r"is ready on http://127\.0\.0\.1:(\d+)", log.read_text()), START_SECONDS
-        )
-        yield process, int(found[1])
 
 
 def _cluster(port: int) -> str:

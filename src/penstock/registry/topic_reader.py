@@ -1,42 +1,24 @@
 """Reads one partition from its beginning and on, in the event loop, committed records only.
 
-It is a consumer over the wire instead of librdkafka's, because the registry has to know exactly where it is: a reader
-that has seen every record has still not reached the end of the log as long as it says nothing of the commit markers
-behind them. Besides, it needs no threads, and hears of a record in the turn of the event loop in which it arrives.
+It is a consumer over the wire instead of librdkafka's, because the registry has to know exactly where it is (see
+`client.committed_records`). Besides, it needs no threads, and hears of a record in the turn of the event loop in which
+it arrives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
 from penstock.client.cluster import Cluster
+from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records, fetch_request
 from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
-from penstock.records.batch import Batch, split_batches
-from penstock.records.control import read_end_transaction_marker
-from penstock.records.reader import Record, iterate_records
+from penstock.records.reader import Record
 from penstock.types import TopicPartition
-from penstock.wire.messages.fetch import (
-    AbortedTransaction,
-    FetchPartition,
-    FetchRequest,
-    FetchResponse,
-    FetchTopic,
-    PartitionData,
-)
+from penstock.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
-READ_COMMITTED = 1
-BY_NAME = 12
-"""The last version of Fetch that names topics; later ones have their ids."""
 MAX_BYTES = 4 * 1024 * 1024
-_MOVED = {
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.UNKNOWN_LEADER_EPOCH,
-    ErrorCode.FENCED_LEADER_EPOCH,
-    ErrorCode.REPLICA_NOT_AVAILABLE,
-}
 
 
 class OffsetOutOfRange(KafkaError):
@@ -80,32 +62,18 @@ class TopicReader:
                 self._leader = None
                 raise
             data = answer.responses[0].partitions[0] if answer.responses else PartitionData()
-            if data.error_code in _MOVED:
+            if data.error_code in LEADER_HAS_MOVED:
                 self._leader = None
                 continue
             _refuse(answer.error_code or data.error_code)
             return self._take(data)
 
     def _request(self, max_wait_ms: int) -> FetchRequest:
-        wanted = FetchPartition(partition=0, fetch_offset=self.offset, partition_max_bytes=MAX_BYTES)
-        return FetchRequest(
-            max_wait_ms=max_wait_ms,
-            min_bytes=1,
-            max_bytes=MAX_BYTES,
-            isolation_level=READ_COMMITTED,
-            topics=[FetchTopic(self._partition.topic, partitions=[wanted])],
-        )
+        topic, partition = self._partition
+        return fetch_request(topic, {partition: self.offset}, max_wait_ms=max_wait_ms, max_bytes=MAX_BYTES)
 
     def _take(self, data: PartitionData) -> Fetched:
-        batches = split_batches(memoryview(cast(bytes, data.records))) if data.records else []
-        records = [
-            record
-            for batch in committed(batches, data.aborted_transactions or ())
-            for record in iterate_records(batch)
-            if record.offset >= self.offset
-        ]
-        if batches:
-            self.offset = batches[-1].next_offset
+        records, self.offset = committed_records(data, self.offset)
         return Fetched(records, self.offset, data.last_stable_offset)
 
 
@@ -114,19 +82,3 @@ def _refuse(error_code: int) -> None:
         raise OffsetOutOfRange("the log ends before the place that was read up to", ErrorCode(error_code))
     if error_code:
         raise error_for(error_code)
-
-
-def committed(batches: Sequence[Batch], aborted: Sequence[AbortedTransaction]) -> Iterator[Batch]:
-    """The batches of data without those of aborted transactions, which begin where `aborted` says and end with a
-    marker."""
-    to_come = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
-    aborting: set[int] = set()
-    for batch in batches:
-        while to_come and to_come[-1].first_offset <= batch.last_offset:
-            aborting.add(to_come.pop().producer_id)
-        if batch.is_control:
-            marker = read_end_transaction_marker(batch)
-            if marker is not None and not marker.is_commit:
-                aborting.discard(batch.producer_id)
-        elif not (batch.is_transactional and batch.producer_id in aborting):
-            yield batch

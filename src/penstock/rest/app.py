@@ -1,15 +1,9 @@
 """The REST proxy as a process: serves until it is told to stop."""
 
 import asyncio
-import gc
-import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import uvloop
-
-from penstock.errors import ConfigError
 from penstock.rest.docs_page import docs_routes
 from penstock.rest.errors import translate
 from penstock.rest.kafka import Kafka, connected_kafka
@@ -19,9 +13,8 @@ from penstock.rest.v3.operations import OPERATIONS
 from penstock.web.app import HttpApp
 from penstock.web.listeners import Listener
 from penstock.web.routes import Routes
+from penstock.web.running import run_service, stop_signal
 from penstock.web.serving import serving
-
-YOUNG_THRESHOLD = 10_000
 
 
 def make_app(kafka: Kafka) -> HttpApp:
@@ -48,20 +41,11 @@ async def running_proxy(settings: RestSettings) -> AsyncIterator[list[Listener]]
 
 def run(settings: RestSettings) -> int:
     """Runs a proxy until SIGTERM or SIGINT; the exit code."""
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings))
-    except ConfigError as error:
-        print(f"kafka-rest-start: {error}", file=sys.stderr, flush=True)
-        return 1
-    return 0
+    return run_service("kafka-rest-start", _serve(settings))
 
 
 async def _serve(settings: RestSettings) -> None:
-    stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    stopping = asyncio.create_task(stop_signal())
     async with running_proxy(settings) as listeners:
-        gc.set_threshold(YOUNG_THRESHOLD)
         print(f"REST proxy is ready on {', '.join(map(str, listeners))}", flush=True)
-        await stopped.wait()
+        await stopping

@@ -15,7 +15,7 @@ from penstock.client.registry.reading import Reader, RegistryDeserializer, requi
 from penstock.client.registry.schemas import Schema
 from penstock.client.registry.serde import RegistrySpec
 from penstock.client.registry.wire_format import SchemaId
-from penstock.client.registry.writing import RegistrySerializer, WritingCodec
+from penstock.client.registry.writing_objects import ObjectSerializer
 
 MAX_MISFITS_SHOWN = 5
 _OF_PLAIN_TYPE = {
@@ -74,7 +74,7 @@ def _why_not(parsed: AvroJson, record: Any, error: Exception) -> str:
     return "; ".join(found[:MAX_MISFITS_SHOWN]) + more if found else f"{type(error).__name__}: {error}"
 
 
-class AvroSerializer(RegistrySerializer):
+class AvroSerializer(ObjectSerializer):
     """Writes Avro in Confluent's wire format, with a schema that is given, or that of the value's class.
 
     Takes dictionaries, dataclasses, pydantic models, msgspec structs and plain values; `to_dict` makes dictionaries of
@@ -105,6 +105,8 @@ class AvroSerializer(RegistrySerializer):
     [Order(customer=7, cups=2)]
     """
 
+    schema_type = "AVRO"
+
     takes = (
         "what its Avro schema says: a dict, a dataclass, a pydantic model, a msgspec struct, a plain value"
     )
@@ -123,34 +125,16 @@ class AvroSerializer(RegistrySerializer):
         if self._schema is not None and not self._schema.references:
             parsed_avro(self._schema, None)  # what is wrong with it is said here
 
-    def _reset(self) -> None:
-        super()._reset()
-        self._codecs: dict[type[Any] | None, _AvroCodec] = {}
-
-    def _own_codec(self, value: Any) -> WritingCodec | None:
-        cls = None if self._schema is not None else type(value)
-        found = self._codecs.get(cls)
-        if found is None:
-            schema = self._schema or _schema_of_class(cls)
-            if schema is None:
-                return None
-            found = self._codecs[cls] = self._codec(schema)
-        return found
-
-    def _codec_of(self, schema: Schema, own: WritingCodec | None) -> WritingCodec:
-        require_type(schema, "AVRO", SchemaId(None, None))
-        return self._codec(schema)
-
     def _codec(self, schema: Schema) -> _AvroCodec:
         registry = self.registry if schema.references else None
         return _AvroCodec(schema, parsed_avro(schema, registry), self._to_dict)
 
-
-def _schema_of_class(cls: Any) -> Schema | None:
-    if is_record_class(cls):
-        return Schema(avro_schema_of(cls))
-    text = _OF_PLAIN_TYPE.get(cls)
-    return None if text is None else Schema(text)
+    @staticmethod
+    def _schema_of_class(cls: Any) -> Schema | None:
+        if is_record_class(cls):
+            return Schema(avro_schema_of(cls))
+        text = _OF_PLAIN_TYPE.get(cls)
+        return None if text is None else Schema(text)
 
 
 class AvroDeserializer(RegistryDeserializer):

@@ -17,7 +17,7 @@ from penstock.client.registry.reading import Reader, RegistryDeserializer, requi
 from penstock.client.registry.schemas import Schema
 from penstock.client.registry.serde import RegistrySpec
 from penstock.client.registry.wire_format import SchemaId
-from penstock.client.registry.writing import RegistrySerializer, WritingCodec
+from penstock.client.registry.writing_objects import ObjectSerializer
 from penstock.client.serializers.json import JsonSerializer
 from penstock.client.serializers.models import decoder_of
 
@@ -97,7 +97,7 @@ class _JsonCodec:
         return data
 
 
-class JsonSchemaSerializer(RegistrySerializer):
+class JsonSchemaSerializer(ObjectSerializer):
     """Writes JSON in Confluent's wire format, checked against a schema that is given, or that of the value's class.
 
     Takes dictionaries, lists and so on, dataclasses, pydantic models and msgspec structs; `to_dict` makes such things
@@ -110,6 +110,8 @@ class JsonSchemaSerializer(RegistrySerializer):
     Traceback (most recent call last):
     ValueError: $.cups: 0 is less than the minimum of 1
     """
+
+    schema_type = "JSON"
 
     takes = "what its JSON Schema says: a dict, a list, a dataclass, a pydantic model, a msgspec struct"
 
@@ -130,34 +132,16 @@ class JsonSchemaSerializer(RegistrySerializer):
         if self._schema is not None:
             validator_of(Schema(self._schema.text, "JSON"), None)  # what is wrong with it is said here
 
-    def _reset(self) -> None:
-        super()._reset()
-        self._codecs: dict[type[Any] | None, _JsonCodec] = {}
-
-    def _own_codec(self, value: Any) -> WritingCodec | None:
-        cls = None if self._schema is not None else type(value)
-        found = self._codecs.get(cls)
-        if found is None:
-            schema = self._schema or _schema_of_class(cls)
-            if schema is None:
-                return None
-            found = self._codecs[cls] = self._codec(schema)
-        return found
-
-    def _codec_of(self, schema: Schema, own: WritingCodec | None) -> WritingCodec:
-        require_type(schema, "JSON", SchemaId(None, None))
-        return self._codec(schema)
-
     def _codec(self, schema: Schema) -> _JsonCodec:
         registry = self.registry if schema.references else None
         return _JsonCodec(schema, validator_of(schema, registry), self._write, bool(self._setting(_REFUSES)))
 
-
-def _schema_of_class(cls: Any) -> Schema | None:
-    try:
-        return Schema(json.dumps(json_schema_of(cls)), "JSON")
-    except TypeError:
-        return None
+    @staticmethod
+    def _schema_of_class(cls: Any) -> Schema | None:
+        try:
+            return Schema(json.dumps(json_schema_of(cls)), "JSON")
+        except TypeError:
+            return None
 
 
 class JsonSchemaDeserializer(RegistryDeserializer):

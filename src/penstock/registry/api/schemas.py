@@ -1,12 +1,13 @@
 """/schemas: by id, by guid, all of them, and their types."""
 
+from penstock.registry.api.arguments import page_of, subject_in_query
 from penstock.registry.listings import (
     list_schema_types,
     list_schemas,
     list_subjects_of_id,
     list_versions_of_id,
 )
-from penstock.registry.lookups import aliased, get_schema_by_guid, get_schema_by_id, list_ids_of_guid
+from penstock.registry.lookups import get_schema_by_guid, get_schema_by_id, list_ids_of_guid
 from penstock.registry.node import RegistryNode
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
@@ -16,11 +17,13 @@ from penstock.web.routes import Routes
 
 def routes_of(node: RegistryNode) -> Routes:
     routes = Routes()
+    _add_all(routes, node)
+    _add_by_id(routes, node)
+    _add_by_guid(routes, node)
+    return routes
 
-    def subject_of(request: Request) -> str | None:
-        given = request.text("subject")
-        return aliased(node.state, given) if given else None
 
+def _add_all(routes: Routes, node: RegistryNode) -> None:
     @routes.get("/schemas")
     async def list_all(request: Request) -> Response:
         found = list_schemas(
@@ -31,8 +34,7 @@ def routes_of(node: RegistryNode) -> Routes:
             deleted=request.flag("deleted"),
             latest_only=request.flag("latestOnly"),
             rule_type=request.text("ruleType"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
 
@@ -40,13 +42,15 @@ def routes_of(node: RegistryNode) -> Routes:
     async def list_types(request: Request) -> Response:
         return json_response(list_schema_types(node.rules))
 
+
+def _add_by_id(routes: Routes, node: RegistryNode) -> None:
     @routes.get("/schemas/ids/{id}")
     async def get_by_id(request: Request) -> Response:
         found = get_schema_by_id(
             node.state,
             node.rules,
             _id(request),
-            subject_of(request),
+            subject_in_query(node, request),
             format_name=request.text("format"),
             reference_format=request.text("referenceFormat"),
             fetch_max_id=request.flag("fetchMaxId"),
@@ -56,7 +60,11 @@ def routes_of(node: RegistryNode) -> Routes:
     @routes.get("/schemas/ids/{id}/schema")
     async def get_schema_only(request: Request) -> Response:
         found = get_schema_by_id(
-            node.state, node.rules, _id(request), subject_of(request), format_name=request.text("format")
+            node.state,
+            node.rules,
+            _id(request),
+            subject_in_query(node, request),
+            format_name=request.text("format"),
         )
         return Response(found["schema"].encode())
 
@@ -66,10 +74,9 @@ def routes_of(node: RegistryNode) -> Routes:
             node.state,
             node.rules,
             _id(request),
-            subject_of(request),
+            subject_in_query(node, request),
             deleted=request.flag("deleted"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
 
@@ -79,13 +86,14 @@ def routes_of(node: RegistryNode) -> Routes:
             node.state,
             node.rules,
             _id(request),
-            subject_of(request),
+            subject_in_query(node, request),
             deleted=request.flag("deleted"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
 
+
+def _add_by_guid(routes: Routes, node: RegistryNode) -> None:
     @routes.get("/schemas/guids/{guid}")
     async def get_by_guid(request: Request) -> Response:
         found = get_schema_by_guid(
@@ -96,8 +104,6 @@ def routes_of(node: RegistryNode) -> Routes:
     @routes.get("/schemas/guids/{guid}/ids")
     async def list_ids(request: Request) -> Response:
         return json_response(list_ids_of_guid(node.state, request.path["guid"]))
-
-    return routes
 
 
 def _id(request: Request) -> int:

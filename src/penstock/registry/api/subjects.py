@@ -1,8 +1,9 @@
 """/subjects: the list of them, the lookup of a schema, deletion."""
 
+from penstock.registry.api.arguments import page_of, subject_in_path
 from penstock.registry.decisions_delete import decide_delete_subject
 from penstock.registry.listings import list_subjects
-from penstock.registry.lookups import aliased, get_latest_with_metadata, lookup
+from penstock.registry.lookups import get_latest_with_metadata, lookup
 from penstock.registry.names import CONTEXT_WILDCARD
 from penstock.registry.node import RegistryNode
 from penstock.web.request import Request
@@ -21,8 +22,7 @@ def routes_of(node: RegistryNode) -> Routes:
             prefix=request.text("subjectPrefix", CONTEXT_WILDCARD),
             deleted=request.flag("deleted"),
             deleted_only=request.flag("deletedOnly"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
 
@@ -33,7 +33,7 @@ def routes_of(node: RegistryNode) -> Routes:
         found = lookup(
             state,
             node.rules,
-            aliased(state, request.path["subject"]),
+            subject_in_path(node, request),
             body,
             normalize=request.flag("normalize"),
             deleted=request.flag("deleted"),
@@ -43,7 +43,7 @@ def routes_of(node: RegistryNode) -> Routes:
 
     @routes.delete("/subjects/{subject}")
     async def delete(request: Request) -> Response:
-        subject = aliased(node.state, request.path["subject"])
+        subject = subject_in_path(node, request)
         permanent = request.flag("permanent")
         return await node.change(
             request, lambda state: decide_delete_subject(state, subject, permanent=permanent)
@@ -55,7 +55,7 @@ def routes_of(node: RegistryNode) -> Routes:
         found = get_latest_with_metadata(
             state,
             node.rules,
-            aliased(state, request.path["subject"]),
+            subject_in_path(node, request),
             dict(zip(request.texts("key"), request.texts("value"), strict=False)),
             deleted=request.flag("deleted"),
             format_name=request.text("format"),

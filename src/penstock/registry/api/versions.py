@@ -1,10 +1,11 @@
 """/subjects/{subject}/versions: registration, versions, who refers to them, deletion."""
 
+from penstock.registry.api.arguments import page_of, subject_in_path
 from penstock.registry.decisions_delete import decide_delete_version
 from penstock.registry.decisions_register import decide_register, find_registered
 from penstock.registry.decisions_tags import decide_modify_tags
 from penstock.registry.listings import list_referenced_by, list_versions
-from penstock.registry.lookups import aliased, get_version
+from penstock.registry.lookups import get_version
 from penstock.registry.node import RegistryNode
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
@@ -13,43 +14,31 @@ from penstock.web.routes import Routes
 
 def routes_of(node: RegistryNode) -> Routes:
     routes = Routes()
+    _add_reads(routes, node)
+    _add_changes(routes, node)
+    return routes
 
+
+def _add_reads(routes: Routes, node: RegistryNode) -> None:
     @routes.get("/subjects/{subject}/versions")
     async def list_all(request: Request) -> Response:
         found = list_versions(
             node.state,
             node.rules,
-            aliased(node.state, request.path["subject"]),
+            subject_in_path(node, request),
             deleted=request.flag("deleted"),
             deleted_only=request.flag("deletedOnly"),
             deleted_as_negative=request.flag("deletedAsNegative"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
-
-    @routes.post("/subjects/{subject}/versions")
-    async def register(request: Request) -> Response:
-        """What is registered already needs no leader."""
-        body = await request.json_object()
-        subject = aliased(node.state, request.path["subject"])
-        normalize, force, form = request.flag("normalize"), request.flag("force"), request.text("format")
-        known = find_registered(node.state, node.rules, subject, body, normalize=normalize, format_name=form)
-        if known is not None:
-            return json_response(known)
-        return await node.change(
-            request,
-            lambda state: decide_register(
-                state, node.rules, subject, body, normalize=normalize, force=force, format_name=form
-            ),
-        )
 
     @routes.get("/subjects/{subject}/versions/{version}")
     async def get_one(request: Request) -> Response:
         found = get_version(
             node.state,
             node.rules,
-            aliased(node.state, request.path["subject"]),
+            subject_in_path(node, request),
             request.path["version"],
             deleted=request.flag("deleted"),
             format_name=request.text("format"),
@@ -62,7 +51,7 @@ def routes_of(node: RegistryNode) -> Routes:
         found = get_version(
             node.state,
             node.rules,
-            aliased(node.state, request.path["subject"]),
+            subject_in_path(node, request),
             request.path["version"],
             deleted=request.flag("deleted"),
             format_name=request.text("format"),
@@ -74,17 +63,34 @@ def routes_of(node: RegistryNode) -> Routes:
         found = list_referenced_by(
             node.state,
             node.rules,
-            aliased(node.state, request.path["subject"]),
+            subject_in_path(node, request),
             request.path["version"],
             deleted=request.flag("deleted"),
-            offset=request.number("offset", 0),
-            limit=request.number("limit", -1),
+            **page_of(request),
         )
         return json_response(found)
 
+
+def _add_changes(routes: Routes, node: RegistryNode) -> None:
+    @routes.post("/subjects/{subject}/versions")
+    async def register(request: Request) -> Response:
+        """What is registered already needs no leader."""
+        body = await request.json_object()
+        subject = subject_in_path(node, request)
+        normalize, force, form = request.flag("normalize"), request.flag("force"), request.text("format")
+        known = find_registered(node.state, node.rules, subject, body, normalize=normalize, format_name=form)
+        if known is not None:
+            return json_response(known)
+        return await node.change(
+            request,
+            lambda state: decide_register(
+                state, node.rules, subject, body, normalize=normalize, force=force, format_name=form
+            ),
+        )
+
     @routes.delete("/subjects/{subject}/versions/{version}")
     async def delete(request: Request) -> Response:
-        subject, version = aliased(node.state, request.path["subject"]), request.path["version"]
+        subject, version = subject_in_path(node, request), request.path["version"]
         permanent = request.flag("permanent")
         return await node.change(
             request, lambda state: decide_delete_version(state, subject, version, permanent=permanent)
@@ -93,9 +99,7 @@ def routes_of(node: RegistryNode) -> Routes:
     @routes.post("/subjects/{subject}/versions/{version}/tags")
     async def change_tags(request: Request) -> Response:
         body = await request.json_object()
-        subject, version = aliased(node.state, request.path["subject"]), request.path["version"]
+        subject, version = subject_in_path(node, request), request.path["version"]
         return await node.change(
             request, lambda state: decide_modify_tags(state, node.rules, subject, version, body)
         )
-
-    return routes
