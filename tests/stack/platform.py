@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.stack.services import KINDS
+
 PATIENCE_S = 60.0
 PENSTOCK = [sys.executable, "-m", "penstock.cli.main"]
 
@@ -20,7 +22,7 @@ def free_port_offset() -> int:
     """An offset that makes every port of the platform free, below the ports that the kernel gives to clients."""
     while True:
         offset = random.randrange(1000, 23000)
-        if all(_is_free(port + offset) for port in (2181, 9092, 8081)):
+        if all(_is_free(port + offset) for port in (kind.port for kind in KINDS.values())):
             return offset
 
 

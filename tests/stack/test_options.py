@@ -10,6 +10,7 @@ import pytest
 
 from penstock.errors import ConfigError
 from penstock.registry.settings import RegistrySettings
+from penstock.rest.settings import RestSettings
 from penstock.settings.broker import BrokerSettings
 from penstock.stack.child import RESTART_LIMIT, Child
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
@@ -24,8 +25,8 @@ from tests.stack.platform import penstock
     [
         (["--brokers", "2"], "--brokers: got 2; takes 1: a cluster of several brokers is not available yet"),
         (["--brokers", "0"], "--brokers: got 0; takes 1"),
-        (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker, registry"),
-        (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker, registry"),
+        (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker, registry, rest"),
+        (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker, registry, rest"),
         (["--port-offset", "-1"], "--port-offset: got -1; takes 0 to 56443"),
         (["--override", "num.partitions"], "--override: got 'num.partitions'; takes NAME=VALUE"),
         (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),
@@ -44,14 +45,16 @@ def test_refused(words: list[str], message: str, tmp_path: Path) -> None:
 def test_help_lists_the_commands_and_the_data_directory() -> None:
     listed = penstock("--help").stdout
     assert all(command in listed for command in ("up", "status", "down", "version"))
-    assert "~/.penstock" in penstock("up", "--help").stdout
+    of_up = penstock("up", "--help").stdout
+    assert "~/.penstock" in of_up
+    assert "zookeeper,broker,registry,rest" in of_up
     assert penstock("version").stdout == penstock("--version").stdout
     assert penstock("frobnicate").returncode == 2
 
 
 def test_the_plan_of_a_platform() -> None:
     options = StackOptions(Path("/data"), port_offset=1000, overrides={"num.partitions": "3"})
-    zookeeper, broker, registry, *_ = plan(options)
+    zookeeper, broker, registry, rest, *_ = plan(options)
     assert (zookeeper.name, zookeeper.address) == ("zookeeper", "127.0.0.1:3181")
     assert (broker.name, broker.kind, broker.address) == ("broker-1", "broker", "127.0.0.1:10092")
     settings = BrokerSettings.from_configs(broker.properties)
@@ -66,6 +69,19 @@ def test_the_plan_of_a_platform() -> None:
     assert of_registry.endpoints == [Listener("127.0.0.1", 9081)]
     assert of_registry.kafkastore_bootstrap_servers == ("127.0.0.1:10092",)
     assert of_registry.advertised_host() == "127.0.0.1"
+    assert (rest.name, rest.address) == ("rest", "127.0.0.1:9082")
+    of_rest = RestSettings.from_configs(rest.properties)
+    assert of_rest.endpoints == [Listener("127.0.0.1", 9082)]
+    assert of_rest.bootstrap_servers == ("127.0.0.1:10092",)
+    assert of_rest.schema_registry_url == "http://127.0.0.1:9081"
+
+
+def test_a_rest_proxy_without_a_registry() -> None:
+    *_, rest = plan(StackOptions(Path("/data"), only=("broker", "rest"), host="::"))
+    of_rest = RestSettings.from_configs(rest.properties)
+    assert of_rest.endpoints == [Listener("::", 8082)]
+    assert of_rest.bootstrap_servers == ("[::1]:9092",)
+    assert of_rest.schema_registry_url is None
 
 
 def test_a_platform_on_every_interface_advertises_this_machine() -> None:

@@ -1,4 +1,4 @@
-"""ZooKeeper, broker and registry together, with a client."""
+"""ZooKeeper, broker, registry and REST proxy together, with clients."""
 
 import http.client
 import json
@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -50,13 +51,20 @@ def register(address: str, schema: str) -> int | None:
         connection.close()
 
 
+def topics_by_rest(address: str) -> set[str]:
+    with urlopen(f"http://{address}/v3/clusters", timeout=PATIENCE_S) as clusters:
+        (cluster,) = json.load(clusters)["data"]
+    with urlopen(cluster["topics"]["related"], timeout=PATIENCE_S) as topics:
+        return {topic["topic_name"] for topic in json.load(topics)["data"]}
+
+
 def test_records_survive_a_killed_broker_and_a_restarted_platform(
     start_up: StartUp, data_dir: Path, offset: str
 ) -> None:
     words = ["--data-dir", str(data_dir), "--port-offset", offset]
     up = start_up(*words)
     up.wait_for("Penstock is ready\n")
-    zookeeper, broker, registry, *_ = status(data_dir)
+    zookeeper, broker, registry, rest, *_ = status(data_dir)
     address = f"127.0.0.1:{9092 + int(offset)}"
     assert (zookeeper["name"], zookeeper["healthy"]) == ("zookeeper", True)
     assert broker == {
@@ -68,13 +76,16 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
     }
     assert (registry["name"], registry["healthy"]) == ("registry", True)
     assert register(registry["address"], '"string"') == 1
+    assert (rest["name"], rest["healthy"]) == ("rest", True)
+    assert rest["address"] == f"127.0.0.1:{8082 + int(offset)}"
     produce(address, b"apple")
+    assert {"_schemas", "foods"} <= topics_by_rest(rest["address"])
     os.kill(broker["pid"], signal.SIGKILL)
     up.wait_for("broker-1 answers again")
     produce(address, b"pear")
     eventually(lambda: register(registry["address"], '"int"') == 2)
     assert up.stop() == 0
-    assert not is_running(zookeeper["pid"])
+    assert not any(is_running(each["pid"]) for each in (zookeeper, broker, registry, rest))
     again = start_up(*words)
     again.wait_for("Penstock is ready\n")
     assert consume(address, 2) == [b"apple", b"pear"]

@@ -37,7 +37,16 @@ def broker_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> b
 
 def registry_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
     """Its ids, which it tells once it has read its schemas."""
-    request = f"GET /v1/metadata/id HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
+    return _http_answers(host, port, "/v1/metadata/id", timeout)
+
+
+def rest_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
+    """The Kafka behind it, which it tells once it has reached that."""
+    return _http_answers(host, port, "/v3/clusters", timeout)
+
+
+def _http_answers(host: str, port: int, path: str, timeout: float) -> bool:
+    request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
     try:
         with socket.create_connection((host, port), timeout) as connection:
             connection.sendall(request.encode())
@@ -60,6 +69,7 @@ PROBES: dict[str, Callable[[str, int], bool]] = {
     "zookeeper": zookeeper_answers,
     "broker": broker_answers,
     "registry": registry_answers,
+    "rest": rest_answers,
 }
 
 

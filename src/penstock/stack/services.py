@@ -26,13 +26,14 @@ KINDS = {
         ServiceKind("zookeeper", 2181, "penstock.cli.tools.zookeeper_server_start"),
         ServiceKind("broker", 9092, "penstock.cli.tools.kafka_server_start"),
         ServiceKind("registry", 8081, "penstock.cli.tools.schema_registry_start"),
-        ServiceKind("rest", 8082),
+        ServiceKind("rest", 8082, "penstock.cli.tools.kafka_rest_start"),
         ServiceKind("connect", 8083),
         ServiceKind("sql", 8088),
         ServiceKind("monitor", 8000),
         ServiceKind("ui", 3030),
     )
 }
+AVAILABLE = tuple(name for name, kind in KINDS.items() if kind.module is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,7 @@ def plan(options: StackOptions) -> list[Service]:
     """The services that the options ask for, in the order of their start."""
     _check(options)
     wanted = _wanted_kinds(options.only)
-    builders = {"zookeeper": _zookeeper, "broker": _broker, "registry": _registry}
-    return [builders[name](options) for name in KINDS if name in wanted]
+    return [_BUILDERS[name](options, wanted) for name in KINDS if name in wanted]
 
 
 def _check(options: StackOptions) -> None:
@@ -87,22 +87,15 @@ def _check(options: StackOptions) -> None:
 
 
 def _wanted_kinds(only: Sequence[str]) -> set[str]:
-    available = {name for name, kind in KINDS.items() if kind.module is not None}
     for name in only:
         if name not in KINDS:
-            raise ConfigError(
-                f"--only: got {name!r}; takes {', '.join(sorted(available, key=list(KINDS).index))}"
-            )
-        if name not in available:
-            raise ConfigError(f"--only: {name} is not available yet; takes {', '.join(_in_order(available))}")
-    return set(only) or available
+            raise ConfigError(f"--only: got {name!r}; takes {', '.join(AVAILABLE)}")
+        if name not in AVAILABLE:
+            raise ConfigError(f"--only: {name} is not available yet; takes {', '.join(AVAILABLE)}")
+    return set(only or AVAILABLE)
 
 
-def _in_order(names: set[str]) -> list[str]:
-    return [name for name in KINDS if name in names]
-
-
-def _zookeeper(options: StackOptions) -> Service:
+def _zookeeper(options: StackOptions, wanted: set[str]) -> Service:
     port = KINDS["zookeeper"].port + options.port_offset
     properties = {
         "dataDir": str(options.data_dir / "zookeeper"),
@@ -126,15 +119,13 @@ _ONE_BROKER = {
 }
 
 
-def _broker(options: StackOptions) -> Service:
+def _broker(options: StackOptions, wanted: set[str]) -> Service:
     port = KINDS["broker"].port + options.port_offset
-    zookeeper_port = KINDS["zookeeper"].port + options.port_offset
-    zookeeper_host = EVERY_INTERFACE.get(options.host, options.host)
     properties = {
         "broker.id": "1",
         "listeners": f"PLAINTEXT://{_address(options.host, port)}",
         "log.dirs": str(options.data_dir / "broker-1"),
-        "zookeeper.connect": _address(zookeeper_host, zookeeper_port),
+        "zookeeper.connect": _from_here(options, "zookeeper"),
         **_ONE_BROKER,
         **_advertised(options.host, port),
         **options.overrides,
@@ -142,18 +133,34 @@ def _broker(options: StackOptions) -> Service:
     return _service("broker-1", "broker", options, port, properties)
 
 
-def _registry(options: StackOptions) -> Service:
+def _registry(options: StackOptions, wanted: set[str]) -> Service:
     port = KINDS["registry"].port + options.port_offset
-    broker_port = KINDS["broker"].port + options.port_offset
-    here = EVERY_INTERFACE.get(options.host, options.host)
     properties = {
-        "listeners": f"http://{_address(options.host or '0.0.0.0', port)}",
-        "kafkastore.bootstrap.servers": _address(here, broker_port),
+        "listeners": _listener(options, port),
+        "kafkastore.bootstrap.servers": _from_here(options, "broker"),
         "kafkastore.topic.replication.factor": "1",
     }
     if options.host not in EVERY_INTERFACE:
         properties["host.name"] = options.host
     return _service("registry", "registry", options, port, properties)
+
+
+def _rest(options: StackOptions, wanted: set[str]) -> Service:
+    port = KINDS["rest"].port + options.port_offset
+    properties = {"listeners": _listener(options, port), "bootstrap.servers": _from_here(options, "broker")}
+    if "registry" in wanted:
+        properties["schema.registry.url"] = f"http://{_from_here(options, 'registry')}"
+    return _service("rest", "rest", options, port, properties)
+
+
+def _listener(options: StackOptions, port: int) -> str:
+    return f"http://{_address(options.host or '0.0.0.0', port)}"
+
+
+def _from_here(options: StackOptions, kind: str) -> str:
+    """Where the other services of the platform reach one."""
+    here = EVERY_INTERFACE.get(options.host, options.host)
+    return _address(here, KINDS[kind].port + options.port_offset)
 
 
 def _advertised(host: str, port: int) -> dict[str, str]:
@@ -175,3 +182,6 @@ def _service(
 
 def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+_BUILDERS = {"zookeeper": _zookeeper, "broker": _broker, "registry": _registry, "rest": _rest}

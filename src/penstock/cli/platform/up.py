@@ -6,7 +6,7 @@ from pathlib import Path
 
 from penstock.cli.platform.data_dir_argument import add_data_dir, data_dir_of
 from penstock.cli.platform.overrides import add_overrides, parse_overrides
-from penstock.stack.services import KINDS, StackOptions, plan
+from penstock.stack.services import AVAILABLE, StackOptions, plan
 from penstock.stack.up import run_detached, run_in_foreground, temporary_data_dir
 
 
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         help="add N to every port, so that several platforms live on one machine",
     )
     parser.add_argument(
-        "--only", type=_names, default=(), metavar="NAMES", help=f"start only these: {','.join(KINDS)}"
+        "--only", type=_names, default=(), metavar="NAMES", help=f"start only these: {','.join(AVAILABLE)}"
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on; %(default)s if not given"
