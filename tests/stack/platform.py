@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.stack.services import KINDS
+from tests.support.processes import dying_with_us
 
 PATIENCE_S = 60.0
 PENSTOCK = [sys.executable, "-m", "penstock.cli.main"]
@@ -67,9 +68,8 @@ class Up:
 
     def __init__(self, *words: str) -> None:
         self._read, write = os.pipe()
-        self.process = subprocess.Popen(
-            [*PENSTOCK, "up", *words], stdout=write, stderr=write, stdin=subprocess.DEVNULL
-        )
+        command = dying_with_us([*PENSTOCK, "up", *words], signal.SIGTERM)  # it ends its services in order
+        self.process = subprocess.Popen(command, stdout=write, stderr=write, stdin=subprocess.DEVNULL)
         os.close(write)
         os.set_blocking(self._read, False)
         self.output = ""

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.support import apache_kafka, toolchains
+from tests.support.processes import dying_with_us
 
 SOURCE = Path(__file__).parent / "java"
 TIMED_OUT = -1
@@ -89,7 +90,11 @@ class ToolServer:
         flags = (*toolchains.JVM_FLAGS, "-Dlog.level=WARN", "-Dfile.encoding=UTF-8")
         command = toolchains.java_program("java-tools", SOURCE, "ToolServer", flags)
         self._jvm = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, bufsize=0
+            dying_with_us(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
         )
         atexit.register(self.close)
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import atexit
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -88,6 +90,18 @@ def rss_bytes(pid: int) -> int:
     return int(_stat_fields(pid)[21]) * PAGE_SIZE
 
 
+def dying_with_us(argv: Sequence[str], number: signal.Signals = signal.SIGKILL) -> list[str]:
+    """The same command, which the kernel ends with `number` when this process ends, even if that is killed.
+
+    The kernel watches the thread that starts it, not the process: a command that another thread than the first starts
+    is left as it is.
+    """
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or threading.get_native_id() != os.getpid():
+        return list(argv)
+    return [setpriv, "--pdeathsig", number.name.removeprefix("SIG"), "--", *argv]
+
+
 class Process:
     """A child process whose output goes to a file, ended by its pid at the latest when Python exits."""
 
@@ -103,7 +117,7 @@ class Process:
         self.started_at = time.monotonic()
         with log.open("ab") as output:
             self._popen = subprocess.Popen(
-                self.argv,
+                dying_with_us(self.argv),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

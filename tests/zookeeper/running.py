@@ -15,6 +15,7 @@ from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 
 from penstock.zookeeper import ZooKeeperConfig, ZooKeeperServer
+from tests.support.processes import dying_with_us
 
 WAIT_SECONDS = 60
 
@@ -65,8 +66,9 @@ class ServerProcess:
     def __init__(self, data_dir: Path, port: int = 0, **overrides: object) -> None:
         settings = {"dataDir": data_dir, "clientPort": port, **overrides}
         arguments = [f"--override={key}={value}" for key, value in settings.items()]
+        command = [sys.executable, "-m", "penstock.cli.tools.zookeeper_server_start", *arguments]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.cli.tools.zookeeper_server_start", *arguments],
+            dying_with_us(command),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
