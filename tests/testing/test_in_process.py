@@ -4,13 +4,14 @@ import socket
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from kazoo.client import KazooClient
 
 from penstock.errors import ConfigError
-from penstock.testing import AsyncInProcessBroker, InProcessBroker
+from penstock.testing import AsyncInProcessBroker, InProcessBroker, InProcessRegistry, InProcessRestProxy
 from penstock.wire.messages.metadata import MetadataRequest
 from tests.support.wire_client import WireClient
 
@@ -70,6 +71,36 @@ def test_nothing_is_left_behind() -> None:
     assert not log_dir.exists()
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_services_leave_nothing_behind() -> None:
+    with InProcessBroker() as broker:
+        InProcessRegistry(broker.bootstrap_servers).stop()  # not started: nothing to do
+        for kind in (InProcessRegistry, InProcessRestProxy):
+            with kind(broker.bootstrap_servers):
+                pass  # what is imported once for good
+            threads = set(threading.enumerate())
+            with kind(broker.bootstrap_servers) as service:
+                host, port = urlsplit(service.url).hostname, urlsplit(service.url).port
+                socket.create_connection((host, port)).close()
+            assert set(threading.enumerate()) == threads
+            with socket.socket() as probe:
+                assert probe.connect_ex((host, port)) != 0
+
+
+def test_a_service_that_can_not_start_says_why() -> None:
+    threads = set(threading.enumerate())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listeners = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        for kind in (InProcessRegistry, InProcessRestProxy):
+            with pytest.raises(ConfigError, match="listeners: can't listen on"):
+                kind("127.0.0.1:1", {"listeners": listeners}).start()
+    with InProcessBroker() as broker:
+        broker.create_topic("_schemas", 3)
+        registry = InProcessRegistry(broker.bootstrap_servers)
+        with pytest.raises(ConfigError, match="should have only 1 partition but has 3"):
+            registry.start()
+    assert set(threading.enumerate()) == threads
 
 
 def test_given_log_dirs_stay(tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ def test_the_fixtures_are_listed_with_what_they_do(pytester: pytest.Pytester) ->
             "penstock_bootstrap_servers -- *",
             "penstock_producer -- *",
             "penstock_consumer -- *",
+            "penstock_registry [[]session scope] -- *",
+            "*A real Schema Registry on a free port, with its schemas in `penstock_broker`*",
+            "penstock_rest [[]session scope] -- *",
+            "*A real REST proxy on a free port, before `penstock_broker` and `penstock_registry`*",
             "penstock_intercept -- *",
             "*Delays requests, drops them, answers them with an error, and lists those that came.",
         ]
@@ -127,6 +131,45 @@ def test_penstocks_own_clients(pytester: pytest.Pytester) -> None:
         """
     )
     run(pytester).assert_outcomes(passed=2)
+
+
+def test_a_registry_and_a_rest_proxy(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import json
+        import urllib.request
+
+        import pytest
+        from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+        def asked(url):
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                return json.load(answer)
+
+        def test_a_schema_is_registered(penstock_registry, penstock_topic):
+            with SchemaRegistryClient({"url": penstock_registry.url}) as client:
+                schema_id = client.register_schema(f"{penstock_topic}-value", Schema('"string"', "AVRO"))
+                assert client.get_schema(schema_id).schema_str == '"string"'
+
+        def test_registry_and_broker_are_those_of_the_session(penstock_registry, penstock_rest, penstock_topic):
+            assert "test_a_schema_is_registered" in asked(f"{penstock_registry.url}/subjects")[0]
+            (cluster,) = asked(f"{penstock_rest.url}/v3/clusters")["data"]
+            topics = asked(cluster["topics"]["related"])["data"]
+            assert {"_schemas", penstock_topic} <= {topic["topic_name"] for topic in topics}
+            assert penstock_rest.settings.schema_registry_url == penstock_registry.url
+
+        def test_they_outlive_a_broker_that_restarts(penstock_registry, penstock_rest, penstock_broker):
+            penstock_broker.restart()
+            with SchemaRegistryClient({"url": penstock_registry.url}) as client:
+                assert client.register_schema("restarted", Schema('"int"', "AVRO")) == 2
+            assert asked(f"{penstock_rest.url}/v3/clusters")["data"]
+
+        @pytest.mark.penstock_settings({"num.partitions": 2})
+        def test_another_broker_has_another_registry(penstock_registry, penstock_topic):
+            assert asked(f"{penstock_registry.url}/subjects") == []
+        """
+    )
+    run(pytester).assert_outcomes(passed=4)
 
 
 def test_settings(pytester: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
 
 from penstock.registry.api import make_app
 from penstock.registry.node import RegistryNode
@@ -12,16 +13,32 @@ from penstock.web.running import run_service, stop_signal
 from penstock.web.serving import serving
 
 
+class RunningRegistry(NamedTuple):
+    """`running` ends only if something is wrong."""
+
+    listeners: list[Listener]
+    running: asyncio.Task[None]
+    node: RegistryNode
+
+    async def until_ready(self) -> None:
+        """Returns when the schemas are read; raises what keeps them from being read for good."""
+        ready = asyncio.create_task(self.node.until_ready())
+        try:
+            await asyncio.wait([self.running, ready], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if self.running.done():
+            self.running.result()
+
+
 @asynccontextmanager
-async def running_registry(
-    settings: RegistrySettings,
-) -> AsyncIterator[tuple[list[Listener], asyncio.Task[None]]]:
-    """A registry in this event loop: where it listens, and the task that ends only if something is wrong."""
+async def running_registry(settings: RegistrySettings) -> AsyncIterator[RunningRegistry]:
+    """A registry in this event loop."""
     node = RegistryNode(settings)
     async with serving(make_app(node), settings.endpoints) as listeners:
         running = asyncio.create_task(node.run(listeners[0].port))
         try:
-            yield listeners, running
+            yield RunningRegistry(listeners, running, node)
         finally:
             running.cancel()
             with suppress(asyncio.CancelledError):
@@ -35,7 +52,7 @@ def run(settings: RegistrySettings) -> int:
 
 async def _serve(settings: RegistrySettings) -> None:
     stopping = asyncio.create_task(stop_signal())
-    async with running_registry(settings) as (listeners, running):
+    async with running_registry(settings) as (listeners, running, _):
         print(f"Schema Registry is ready on {', '.join(map(str, listeners))}", flush=True)
         await asyncio.wait([stopping, running], return_when=asyncio.FIRST_COMPLETED)
         if running.done():

@@ -53,6 +53,10 @@ class RegistryNode:
                 retry_after_seconds=RETRY_AFTER_SECONDS,
             )
 
+    async def until_ready(self) -> None:
+        """Returns when what was there at the start is read."""
+        await self._store.read_to_the_end()
+
     @property
     def is_leader(self) -> bool:
         return self._writer is not None

@@ -1,5 +1,5 @@
-"""The shipped test kit: a broker inside the test's own process, request interception, a clock to move, a file system
-that fails when told, and the pytest plugin that hands them out.
+"""The shipped test kit: a broker, a registry and a REST proxy inside the test's own process, request interception, a
+clock to move, a file system that fails when told, and the pytest plugin that hands them out.
 
 What is named here is imported when it is asked for: pytest loads the plugin, and with it this package, at every start.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.testing.in_process import TEST_SETTINGS, AsyncInProcessBroker, InProcessBroker
+    from penstock.testing.in_process_services import InProcessRegistry, InProcessRestProxy
     from penstock.testing.interception import Interceptor, Rule, SeenRequest
     from penstock.testing.manual_clock import ManualClock
 
@@ -16,6 +17,8 @@ __all__ = [
     "TEST_SETTINGS",
     "AsyncInProcessBroker",
     "InProcessBroker",
+    "InProcessRegistry",
+    "InProcessRestProxy",
     "Interceptor",
     "ManualClock",
     "Rule",
@@ -26,6 +29,8 @@ _MODULE_OF = {
     "TEST_SETTINGS": "in_process",
     "AsyncInProcessBroker": "in_process",
     "InProcessBroker": "in_process",
+    "InProcessRegistry": "in_process_services",
+    "InProcessRestProxy": "in_process_services",
     "Interceptor": "interception",
     "ManualClock": "manual_clock",
     "Rule": "interception",

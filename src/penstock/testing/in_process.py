@@ -13,14 +13,11 @@ the same records and the same port again.
 import asyncio
 import shutil
 import tempfile
-import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
-
-import uvloop
 
 from penstock.broker.broker import Broker
 from penstock.broker.topics import DEFAULT
@@ -29,6 +26,7 @@ from penstock.log.fs import FileSystem
 from penstock.settings.broker import BrokerSettings
 from penstock.testing.interception import Interceptor
 from penstock.testing.interception.router import InterceptedRouter
+from penstock.testing.loop_thread import LoopThread
 from penstock.zookeeper.config import ZooKeeperConfig
 from penstock.zookeeper.server import ZooKeeperServer
 
@@ -198,8 +196,7 @@ class InProcessBroker:
         file_system: FileSystem | None = None,
     ) -> None:
         self._inner = AsyncInProcessBroker(overrides, log_dirs=log_dirs, clock=clock, file_system=file_system)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: LoopThread | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -242,7 +239,7 @@ class InProcessBroker:
         """Returns when clients are served; whatever keeps the broker from starting is raised here."""
         if self._thread is not None:
             return
-        self._start_thread()
+        self._thread = LoopThread("penstock-broker")
         try:
             self.run(self._inner.start())
         except BaseException:
@@ -287,33 +284,12 @@ class InProcessBroker:
     ) -> None:
         self.stop()
 
-    # the thread
-
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the broker's loop and returns what it returns."""
-        assert self._loop is not None, "not started"
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
-
-    def _start_thread(self) -> None:
-        self._loop = uvloop.new_event_loop()
-        self._thread = threading.Thread(target=self._run_loop, name="penstock-broker", daemon=True)
-        self._thread.start()
-
-    def _run_loop(self) -> None:
-        loop = self._loop
-        assert loop is not None
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())
-        finally:
-            asyncio.set_event_loop(None)
-            loop.close()
+        assert self._thread is not None, "not started"
+        return self._thread.run(coroutine)
 
     def _end_thread(self) -> None:
-        assert self._loop is not None
         assert self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop = self._thread = None
+        self._thread.end()
+        self._thread = None

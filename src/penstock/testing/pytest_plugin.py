@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from penstock.client.consumer.kafka_consumer import KafkaConsumer
     from penstock.client.producer.kafka_producer import KafkaProducer
-    from penstock.testing import InProcessBroker, Interceptor
+    from penstock.testing import InProcessBroker, InProcessRegistry, InProcessRestProxy, Interceptor
 
 INI_NAME = "penstock_settings"
 SETTINGS_MARKER = "penstock_settings"
@@ -147,6 +147,31 @@ def penstock_consumer(penstock_bootstrap_servers: str, penstock_topic: str) -> I
         consumer_timeout_ms=CONSUMER_TIMEOUT_MS,
     ) as consumer:
         yield consumer
+
+
+@pytest.fixture(scope="session")
+def penstock_registry(penstock_broker: "InProcessBroker") -> Iterator["InProcessRegistry"]:
+    """A real Schema Registry on a free port, with its schemas in `penstock_broker`: `penstock_registry.url`.
+
+    One per session, so that its subjects and ids are there for all tests; `penstock_topic` gives a test subjects of
+    its own.
+    """
+    from penstock.testing import InProcessRegistry
+
+    with InProcessRegistry(penstock_broker.bootstrap_servers) as registry:
+        yield registry
+
+
+@pytest.fixture(scope="session")
+def penstock_rest(
+    penstock_broker: "InProcessBroker", penstock_registry: "InProcessRegistry"
+) -> Iterator["InProcessRestProxy"]:
+    """A real REST proxy on a free port, before `penstock_broker` and `penstock_registry`: `penstock_rest.url`."""
+    from penstock.testing import InProcessRestProxy
+
+    settings = {"schema.registry.url": penstock_registry.url}
+    with InProcessRestProxy(penstock_broker.bootstrap_servers, settings) as proxy:
+        yield proxy
 
 
 @pytest.fixture
