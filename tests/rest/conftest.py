@@ -6,6 +6,7 @@ import pytest
 
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy, running
+from tests.support.registry import Registry, running_registry
 
 
 @pytest.fixture(scope="package")
@@ -17,4 +18,17 @@ def broker() -> Iterator[InProcessBroker]:
 @pytest.fixture(scope="package")
 def proxy(broker: InProcessBroker) -> Iterator[Proxy]:
     with running(broker.bootstrap_servers) as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="package")
+def registry(broker: InProcessBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    with running_registry(broker.bootstrap_servers, tmp_path_factory.mktemp("registry")) as registry:
+        yield registry
+
+
+@pytest.fixture(scope="package")
+def schema_proxy(broker: InProcessBroker, registry: Registry) -> Iterator[Proxy]:
+    """One that knows a Schema Registry."""
+    with running(broker.bootstrap_servers, schema_registry_url=registry.url) as proxy:
         yield proxy

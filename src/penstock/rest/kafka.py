@@ -11,6 +11,7 @@ from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.errors import BrokerUnreachableError
 from penstock.errors import ConfigError
 from penstock.rest.errors import not_found
+from penstock.rest.schemas.payloads import SchemaPayloads
 from penstock.rest.settings import RestSettings
 
 CLOSE_SECONDS = 5.0
@@ -22,6 +23,7 @@ class Kafka:
     def __init__(self, settings: RestSettings, cluster: Cluster) -> None:
         self.settings = settings
         self.cluster = cluster
+        self.schemas = SchemaPayloads(settings)
         self.cluster_id: str | None = None
         self._producer: AsyncKafkaProducer | None = None
         self._closing: set[asyncio.Future[None]] = set()
@@ -57,6 +59,7 @@ class Kafka:
         return self.cluster_id
 
     async def close(self) -> None:
+        self.schemas.close()
         if self._producer is not None:
             await self._producer.close(CLOSE_SECONDS)
         await asyncio.gather(*self._closing, return_exceptions=True)
