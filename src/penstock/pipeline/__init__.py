@@ -1,0 +1,1 @@
+"""Pipelines: Connect, Streams, SQL and mirrors, which all run on Spark."""

@@ -1,0 +1,1 @@
+"""Kafka Connect: data in and out of Kafka without code."""
