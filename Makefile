@@ -18,7 +18,7 @@ $(VENV)/bin/python:
 
 $(INSTALLED): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable .
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable '.[spark]'
 	@touch $@
 
 $(DEV_INSTALLED): $(INSTALLED)
