@@ -1,0 +1,96 @@
+"""Runs ticks as the Spark engine does, in threads of the test's process: `run_ticks` has the engine's protocol.
+
+Each piece of work goes through pickle, as it would on its way to an executor.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+MAX_TASKS_AT_ONCE = 32
+IDLE_TICK_MS = 50
+
+
+class TickQuery:
+    """`state` is STARTING, RUNNING, FAILED or STOPPED; a failure of planning or of a report ends the query."""
+
+    def __init__(
+        self,
+        name: str,
+        plan: Callable[[int], list[Any]],
+        run: Callable[[Any], Any],
+        on_reports: Callable[[int, list[Any]], None],
+        on_failure: Callable[[str], None],
+    ) -> None:
+        self.name = name
+        self.state = "STARTING"
+        self.failure: str | None = None
+        self._plan, self._run = plan, run
+        self._on_reports, self._on_failure = on_reports, on_failure
+        self._ticks = 0
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run_all, name=f"ticks-{name}", daemon=True)
+        self._thread.start()
+
+    def progress(self) -> dict[str, Any]:
+        return {"name": self.name, "batchId": self._ticks - 1}
+
+    def stop(self, wait_ms: int) -> None:
+        """No tick comes after the running one, which has `wait_ms` to end."""
+        self._stopping.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(wait_ms / 1000)
+        if self.state != "FAILED":
+            self.state = "STOPPED"
+
+    def _run_all(self) -> None:
+        self.state = "RUNNING"
+        try:
+            with ThreadPoolExecutor(MAX_TASKS_AT_ONCE, thread_name_prefix=self.name) as pool:
+                while not self._stopping.is_set():
+                    self._run_tick(pool)
+        except Exception:
+            self.state, self.failure = "FAILED", traceback.format_exc()
+            self._on_failure(self.failure)
+
+    def _run_tick(self, pool: ThreadPoolExecutor) -> None:
+        tick, self._ticks = self._ticks, self._ticks + 1
+        works = [pickle.loads(pickle.dumps(work)) for work in self._plan(tick)]
+        if not works:
+            self._stopping.wait(IDLE_TICK_MS / 1000)
+        reports = list(pool.map(self._run, works))
+        self._on_reports(tick, [pickle.loads(pickle.dumps(report)) for report in reports])
+
+
+class TickRunner:
+    """Stop it when the test is over: `with TickRunner() as runner`."""
+
+    def __init__(self) -> None:
+        self._queries: list[TickQuery] = []
+
+    def run_ticks(
+        self,
+        name: str,
+        *,
+        plan: Callable[[int], list[Any]],
+        run: Callable[[Any], Any],
+        on_reports: Callable[[int, list[Any]], None],
+        on_failure: Callable[[str], None],
+    ) -> TickQuery:
+        self._queries.append(TickQuery(name, plan, run, on_reports, on_failure))
+        return self._queries[-1]
+
+    def stop(self, wait_ms: int = 30_000) -> None:
+        for query in self._queries:
+            query.stop(wait_ms)
+
+    def __enter__(self) -> TickRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
