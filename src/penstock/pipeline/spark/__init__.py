@@ -1,0 +1,1 @@
+"""The engine under every pipeline: the only package that imports pyspark."""
