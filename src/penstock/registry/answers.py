@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.registry.requests import SchemaDraft
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, StoredSchema
@@ -13,7 +15,9 @@ def _without_empty(members: Json) -> Json:
     }
 
 
-def version_answer(stored: StoredSchema, *, schema: str | None = None, is_echo: bool = False) -> Json:
+def version_answer(
+    stored: StoredSchema, *, schema: str | None = None, tags: Sequence[Json] = (), is_echo: bool = False
+) -> Json:
     """A version of a subject; an echo of what was asked for does not say when it was stored."""
     return _without_empty(
         {
@@ -26,6 +30,7 @@ def version_answer(stored: StoredSchema, *, schema: str | None = None, is_echo: 
             "metadata": stored.metadata,
             "ruleSet": stored.rule_set,
             "schema": stored.schema if schema is None else schema,
+            "schemaTags": list(tags),
             "ts": None if is_echo else stored.timestamp_ms,
             "deleted": None if is_echo else stored.deleted,
         }
@@ -49,8 +54,15 @@ def registered_answer(version: Json) -> Json:
     return {name: version[name] for name in names if name in version}
 
 
-def id_answer(stored: StoredSchema, *, schema: str, names_subject: bool, max_id: int | None = None) -> Json:
-    version = version_answer(stored, schema=schema)
+def id_answer(
+    stored: StoredSchema,
+    *,
+    schema: str,
+    names_subject: bool,
+    tags: Sequence[Json] = (),
+    max_id: int | None = None,
+) -> Json:
+    version = version_answer(stored, schema=schema, tags=tags)
     del version["id"]
     if not names_subject:
         del version["subject"], version["version"]

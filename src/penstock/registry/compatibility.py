@@ -37,6 +37,8 @@ LEVELS = {
     "FULL_TRANSITIVE": Level(reads_old=True, is_read_by_old=True, is_transitive=True),
 }
 
+STRICT, LENIENT = "STRICT", "LENIENT"
+"""Policies: LENIENT takes it that nobody writes what an open JSON Schema does not name."""
 DIFFERENT_TYPE = "Incompatible because of different schema type"
 _WORDINGS: dict[str, Callable[[str, str, str], str]] = {
     "AVRO": lambda kind, text, info: f"{{errorType:'{kind}', description:'{text}', additionalInfo:'{info}'}}",
@@ -44,6 +46,29 @@ _WORDINGS: dict[str, Callable[[str, str, str], str]] = {
     "PROTOBUF": lambda kind, text, info: f'{{errorType:"{kind}", description:"{text}"}}',
 }
 """Each format's own, quotes included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How a new schema is compared with an old one."""
+
+    level: Level
+    is_lenient: bool
+
+    def reasons(self, new: ParsedSchema, old: ParsedSchema, stored: StoredSchema) -> Iterator[str]:
+        if new.schema_type != old.schema_type:
+            yield DIFFERENT_TYPE
+            return
+        by_old = self._unreadable(old, new) if self.level.is_read_by_old else []
+        by_new = self._unreadable(new, old) if self.level.reads_old else []
+        yield from (_worded(new.schema_type, each, "old", "new") for each in by_old)
+        yield from (_worded(new.schema_type, each, "new", "old") for each in by_new)
+        if by_new or (by_old and not self.level.reads_old):
+            yield f"{{oldSchemaVersion: {stored.version}}}"
+            yield _shown_schema(old.canonical())
+
+    def _unreadable(self, reader: ParsedSchema, writer: ParsedSchema) -> list[Incompatibility]:
+        return reader.incompatibilities_with(writer, is_lenient=self.is_lenient)
 
 
 def reasons_against(
@@ -60,7 +85,8 @@ def reasons_against(
     reasons: list[str] = []
     if checks_fields:
         reasons += _reserved_field_reasons(draft, parsed, previous[-1] if previous else None)
-    reasons += _level_reasons(state, rules, LEVELS[level_name], parsed, _in_group(config, draft, previous))
+    pairs = Pairs(LEVELS[level_name], is_lenient=config.get("compatibilityPolicy") == LENIENT)
+    reasons += _level_reasons(state, rules, pairs, parsed, _in_group(config, draft, previous))
     if reasons:
         shown = "true" if checks_fields else "false"
         reasons.append(f"{{validateFields: '{shown}', compatibility: '{level_name}'}}")
@@ -83,33 +109,21 @@ def _property(metadata: Metadata | None, name: str) -> str | None:
 def _level_reasons(
     state: RegistryState,
     rules: RegistryRules,
-    level: Level,
+    pairs: Pairs,
     parsed: ParsedSchema,
     previous: Sequence[StoredSchema],
 ) -> list[str]:
     """Of the latest version that it does not go with."""
+    level = pairs.level
     if not (level.reads_old or level.is_read_by_old):
         return []
     compared = previous if level.is_transitive else previous[-1:]
     for stored in reversed(compared):
         old = parse_stored(state, rules, stored)
-        reasons = list(_pair_reasons(level, parsed, old, stored))
+        reasons = list(pairs.reasons(parsed, old, stored))
         if reasons:
             return reasons
     return []
-
-
-def _pair_reasons(level: Level, new: ParsedSchema, old: ParsedSchema, stored: StoredSchema) -> Iterator[str]:
-    if new.schema_type != old.schema_type:
-        yield DIFFERENT_TYPE
-        return
-    by_old = old.incompatibilities_with(new) if level.is_read_by_old else []
-    by_new = new.incompatibilities_with(old) if level.reads_old else []
-    yield from (_worded(new.schema_type, each, "old", "new") for each in by_old)
-    yield from (_worded(new.schema_type, each, "new", "old") for each in by_new)
-    if by_new or (by_old and not level.reads_old):
-        yield f"{{oldSchemaVersion: {stored.version}}}"
-        yield _shown_schema(old.canonical())
 
 
 def _worded(schema_type: str, reason: Incompatibility, reader: str, writer: str) -> str:

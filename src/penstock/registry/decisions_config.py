@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.registry import contracts, errors, stored
-from penstock.registry.compatibility import LEVELS
+from penstock.registry.compatibility import LENIENT, LEVELS, STRICT
 from penstock.registry.decisions import Decision, check_writable
 from penstock.registry.names import (
     context_of,
@@ -29,7 +29,7 @@ from penstock.registry.scopes import (
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, Record
 
-POLICIES = ("STRICT",)
+POLICIES = (STRICT, LENIENT)
 
 
 def _scope(subject: str | None) -> str | None:

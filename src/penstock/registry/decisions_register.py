@@ -29,6 +29,7 @@ from penstock.registry.scopes import (
 )
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, Record, StoredSchema
+from penstock.registry.tagging import retagged
 
 
 def decide_register(
@@ -64,8 +65,10 @@ def find_registered(
     """The answer for a schema that is registered already: no leader is needed for it, nor a mode that lets write."""
     draft = _read(rules, subject, body)
     config = config_in_scope(state, rules, draft.subject)
-    if has_defaults_or_overrides(config):
+    if has_defaults_or_overrides(config) or draft.tag_changes.are_asked_for:
         return None
+    if not draft.is_empty:
+        draft = retagged(state, rules, draft, state.latest(draft.subject))
     found = match_as_given(
         state,
         rules,
@@ -151,6 +154,7 @@ class _Registration:
             draft = replace(
                 draft, schema=latest.schema, schema_type=latest.schema_type, references=latest.references
             )
+        draft = retagged(self.state, self.rules, draft, latest)
         return with_contracts(self.config, draft, latest, new_version)
 
     def _known_id(self, canonical: SchemaDraft, asked: int) -> int:

@@ -1,4 +1,4 @@
-"""A new version of a schema with other metadata or rules."""
+"""A new version of a schema with other tags, metadata or rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.registry.contracts import RuleSet
 from penstock.registry.decisions import Decision
 from penstock.registry.decisions_register import decide_register
 from penstock.registry.names import is_valid_subject, normalize_subject
-from penstock.registry.requests import LATEST, UNASSIGNED_VERSION, read_object, read_version
+from penstock.registry.requests import LATEST, UNASSIGNED_VERSION, read_object, read_tags, read_version
 from penstock.registry.rules import RegistryRules
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, StoredSchema
@@ -21,8 +21,7 @@ def decide_modify_tags(
     """POST /subjects/{subject}/versions/{version}/tags."""
     body = read_object(body)
     for name in ("tagsToAdd", "tagsToRemove"):
-        if body.get(name):
-            raise errors.invalid_schema(f"{name}: tags within schemas are not supported")
+        read_tags(body, name)  # what is wrong with it goes by its own name
     if not is_valid_subject(subject):
         raise errors.invalid_subject(subject)
     schema = _schema(state, normalize_subject(subject), read_version(version))
@@ -36,6 +35,8 @@ def decide_modify_tags(
         "metadata": metadata,
         "ruleSet": _rule_set(state, schema.subject, new_version, body),
         "version": new_version,
+        "schemaTagsToAdd": body.get("tagsToAdd"),
+        "schemaTagsToRemove": body.get("tagsToRemove"),
     }
     return decide_register(state, rules, schema.subject, request)
 

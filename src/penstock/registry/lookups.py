@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from penstock.registry import errors
@@ -24,6 +24,7 @@ from penstock.registry.rules import RegistryRules
 from penstock.registry.scopes import config_in_scope, validates_new_schemas
 from penstock.registry.state import RegistryState
 from penstock.registry.stored import Json, StoredSchema, guid_bytes
+from penstock.registry.tagging import found_tags
 
 
 def aliased(state: RegistryState, subject: str) -> str:
@@ -45,12 +46,14 @@ def get_version(
     deleted: bool = False,
     format_name: str = "",
     reference_format: str = "",
+    tags: Collection[str] = (),
 ) -> Json:
     """GET /subjects/{subject}/versions/{version}; its member `schema` is what `.../schema` answers."""
     stored = find_stored(state, subject, version, deleted=deleted)
     return version_answer(
         _with_qualified_references(stored, reference_format),
         schema=_formatted(state, rules, stored, format_name),
+        tags=found_tags(state, rules, stored, tags),
     )
 
 
@@ -138,6 +141,7 @@ def get_schema_by_id(
     *,
     format_name: str = "",
     reference_format: str = "",
+    tags: Collection[str] = (),
     fetch_max_id: bool = False,
 ) -> Json:
     """GET /schemas/ids/{id}; its member `schema` is what `.../schema` answers."""
@@ -147,6 +151,7 @@ def get_schema_by_id(
     return id_answer(
         _with_qualified_references(stored, reference_format),
         schema=_formatted(state, rules, stored, format_name),
+        tags=found_tags(state, rules, stored, tags),
         names_subject=subject is not None,
         max_id=max_id_of(state, context_of(stored.subject)) if fetch_max_id else None,
     )

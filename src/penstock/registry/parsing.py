@@ -46,9 +46,15 @@ def canonicalize(
 
 
 def parse_stored(state: RegistryState, rules: RegistryRules, stored: StoredSchema) -> ParsedSchema:
-    draft = SchemaDraft(stored.subject, stored.schema, stored.schema_type, stored.references)
+    return parse_draft(
+        state, rules, SchemaDraft(stored.subject, stored.schema, stored.schema_type, stored.references)
+    )
+
+
+def parse_draft(state: RegistryState, rules: RegistryRules, draft: SchemaDraft) -> ParsedSchema:
+    """As leniently as what is stored."""
     _, texts = resolve_references(state, draft, is_new=False)
-    return _parse(rules, stored.schema_type, stored.schema, texts, is_new=False)
+    return _parse(rules, draft.schema_type, draft.schema, texts, is_new=False)
 
 
 def _parse(

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.registry import contracts, errors
 from penstock.registry.contracts import Metadata, RuleSet
+from penstock.registry.formats.schema_format import Entity
 from penstock.registry.stored import AVRO, Json, Reference, digest
 
 LATEST = -1
+ENTITY_KINDS = ("sr_record", "sr_field")
 MAX_INT = 2**31 - 1
 UNASSIGNED_ID = -1
 UNASSIGNED_VERSION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TagChanges:
+    """What is to become of the tags within a schema."""
+
+    added: Mapping[Entity, list[str]] = field(default_factory=dict)
+    removed: Mapping[Entity, list[str]] = field(default_factory=dict)
+    is_propagated: bool = False
+    """Whether those of the version before are added too."""
+
+    @property
+    def are_asked_for(self) -> bool:
+        return bool(self.added or self.removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +44,7 @@ class SchemaDraft:
     rule_set: RuleSet | None = None
     id: int = UNASSIGNED_ID
     version: int = UNASSIGNED_VERSION
+    tag_changes: TagChanges = TagChanges()
 
     @property
     def md5(self) -> bytes:
@@ -45,9 +63,7 @@ class SchemaDraft:
 
 def read_schema(subject: str, body: Json) -> SchemaDraft:
     body = read_object(body)
-    for name in ("schemaTagsToAdd", "schemaTagsToRemove", "propagateSchemaTags"):
-        if body.get(name):
-            raise errors.invalid_schema(f"{name}: tags within schemas are not supported")
+    changes = _tag_changes(body)
     references = body.get("references") or ()
     if not isinstance(references, list | tuple):
         raise errors.bad_request(f"references: got {references!r}, takes a list")
@@ -59,8 +75,42 @@ def read_schema(subject: str, body: Json) -> SchemaDraft:
         metadata=contracts.metadata_from_json(body.get("metadata")),
         rule_set=contracts.rule_set_from_json(body.get("ruleSet")),
         id=max(_optional_int(body, "id", UNASSIGNED_ID), UNASSIGNED_ID),
-        version=_optional_int(body, "version", UNASSIGNED_VERSION),
+        version=_optional_int(body, "version", LATEST if changes.are_asked_for else UNASSIGNED_VERSION),
+        tag_changes=changes,
     )
+
+
+def _tag_changes(body: Json) -> TagChanges:
+    return TagChanges(
+        read_tags(body, "schemaTagsToAdd"),
+        read_tags(body, "schemaTagsToRemove"),
+        body.get("propagateSchemaTags") is not None
+        and contracts.flag(body["propagateSchemaTags"], "propagateSchemaTags"),
+    )
+
+
+def read_tags(body: Json, name: str) -> dict[Entity, list[str]]:
+    """`[{"schemaEntity": {"entityType": "sr_field", "entityPath": "User.email"}, "tags": ["PII"]}]`."""
+    given = body.get(name) or []
+    if not isinstance(given, list):
+        raise errors.bad_request(f"{name}: got {given!r}, takes a list")
+    found: dict[Entity, list[str]] = {}
+    for each in given:
+        entity = each.get("schemaEntity") if isinstance(each, dict) else None
+        tags = each.get("tags") if isinstance(each, dict) else None
+        if not isinstance(entity, dict) or not isinstance(tags, list):
+            raise errors.bad_request(f"{name}: got {each!r}, takes objects of schemaEntity and tags")
+        found.setdefault(_entity(entity, name), []).extend(
+            contracts.text(tag, f"{name}.tags") for tag in tags
+        )
+    return found
+
+
+def _entity(given: Json, where: str) -> Entity:
+    kind = given.get("entityType")
+    if kind not in ENTITY_KINDS:
+        raise errors.bad_request(f"{where}.entityType: got {kind!r}, takes {' or '.join(ENTITY_KINDS)}")
+    return Entity(kind, contracts.text(given.get("entityPath"), f"{where}.entityPath"))
 
 
 def read_object(body: Any) -> Json:

@@ -123,7 +123,9 @@ class WordFormat:
     def formatted(self, how: str) -> str:
         return self.text
 
-    def incompatibilities_with(self, writer: "WordFormat") -> list[Incompatibility]:
+    def incompatibilities_with(
+        self, writer: "WordFormat", *, is_lenient: bool = False
+    ) -> list[Incompatibility]:
         message = 'Found incompatible change at path: "#/a" in the %s schema, not in the %s schema'
         fits = writer.text.startswith(self.text)
         return [] if fits else [Incompatibility("TYPE_CHANGED", message, "#/a")]

@@ -99,7 +99,11 @@ def test_a_deleted_config_is_answered() -> None:
             "Invalid compatibility level. Valid values are none, backward, forward, full, "
             "backward_transitive, forward_transitive, and full_transitive",
         ),
-        ({"compatibilityPolicy": "LOGICAL"}, 42203, "compatibilityPolicy: got LOGICAL, takes STRICT"),
+        (
+            {"compatibilityPolicy": "LOGICAL"},
+            42203,
+            "compatibilityPolicy: got LOGICAL, takes STRICT, LENIENT",
+        ),
         ({"normalize": "yes"}, 400, "normalize: got 'yes', takes true or false"),
         ({"alias": 5}, 400, "alias: got 5, takes a string"),
         ({"defaultRuleSet": {"domainRules": [{"name": "a"}]}}, 42210, "Missing rule type"),

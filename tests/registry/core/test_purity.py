@@ -16,7 +16,7 @@ CORE = (
         "matching",
         "names",
     ),
-    *("parsing", "requests", "rules", "scopes", "state", "stored"),
+    *("parsing", "requests", "rules", "scopes", "state", "stored", "tagging"),
 )
 
 

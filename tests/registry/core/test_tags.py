@@ -49,9 +49,3 @@ def test_what_cannot_be() -> None:
     assert refusal(modify, desk, ruleSet={}, rulesToRemove=["x"])[1] == 42210
     assert refusal(modify, desk, rulesToMerge={"domainRules": [{"name": "a"}]})[1] == 42210
     assert refusal(modify, desk, newVersion=9)[1] == 42201
-    tags = [{"schemaEntity": {"entityPath": "Order.id", "entityType": "sr_field"}, "tags": ["PII"]}]
-    assert refusal(modify, desk, tagsToAdd=tags) == (
-        422,
-        42201,
-        "tagsToAdd: tags within schemas are not supported",
-    )

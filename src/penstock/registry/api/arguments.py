@@ -24,3 +24,8 @@ def subject_in_path(node: RegistryNode, request: Request) -> str:
 def subject_in_query(node: RegistryNode, request: Request) -> str | None:
     given = request.text("subject")
     return aliased(node.state, given) if given else None
+
+
+def tags_in_query(request: Request) -> list[str]:
+    """`findTags`: several times, or several with commas, as Confluent's client for Java sends them."""
+    return [tag for text in request.texts("findTags") for tag in text.split(",") if tag]

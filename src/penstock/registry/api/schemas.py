@@ -1,6 +1,6 @@
 """/schemas: by id, by guid, all of them, and their types."""
 
-from penstock.registry.api.arguments import page_of, subject_in_query
+from penstock.registry.api.arguments import page_of, subject_in_query, tags_in_query
 from penstock.registry.listings import (
     list_schema_types,
     list_schemas,
@@ -53,6 +53,7 @@ def _add_by_id(routes: Routes, node: RegistryNode) -> None:
             subject_in_query(node, request),
             format_name=request.text("format"),
             reference_format=request.text("referenceFormat"),
+            tags=tags_in_query(request),
             fetch_max_id=request.flag("fetchMaxId"),
         )
         return json_response(found)

@@ -1,6 +1,6 @@
 """/subjects/{subject}/versions: registration, versions, who refers to them, deletion."""
 
-from penstock.registry.api.arguments import page_of, subject_in_path
+from penstock.registry.api.arguments import page_of, subject_in_path, tags_in_query
 from penstock.registry.decisions_delete import decide_delete_version
 from penstock.registry.decisions_register import decide_register, find_registered
 from penstock.registry.decisions_tags import decide_modify_tags
@@ -43,6 +43,7 @@ def _add_reads(routes: Routes, node: RegistryNode) -> None:
             deleted=request.flag("deleted"),
             format_name=request.text("format"),
             reference_format=request.text("referenceFormat"),
+            tags=tags_in_query(request),
         )
         return json_response(found)
 

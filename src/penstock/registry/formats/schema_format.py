@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from penstock.errors import PenstockError
+
+
+class Entity(NamedTuple):
+    """A record or a field, which may have tags: `ns.User.email` in Avro, `object.email` in JSON Schema."""
+
+    kind: str
+    """sr_record or sr_field."""
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +47,19 @@ class ParsedSchema(Protocol):
     def formatted(self, how: str) -> str:
         """As `?format=` asks for it; the canonical form for a word that this format does not know."""
 
-    def incompatibilities_with(self, writer: Self) -> list[Incompatibility]:
-        """Why this schema cannot read what `writer` wrote; none if it can."""
+    def incompatibilities_with(self, writer: Self, *, is_lenient: bool = False) -> list[Incompatibility]:
+        """Why this schema cannot read what `writer` wrote; none if it can.
+
+        `is_lenient` is the compatibility policy LENIENT, which means something to JSON Schema only.
+        """
+
+    def tags(self) -> Mapping[Entity, Sequence[str]]:
+        """Of each record or field that has any."""
+
+    def with_tags(
+        self, added: Mapping[Entity, Sequence[str]], removed: Mapping[Entity, Sequence[str]]
+    ) -> str:
+        """The text of the same schema with other tags; `InvalidSchema` if it has no such record or field."""
 
 
 class SchemaFormat(Protocol):

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from penstock.registry.formats.avro.compatibility import incompatibilities
 from penstock.registry.formats.avro.normalize import normalize
 from penstock.registry.formats.avro.parser import Parser
+from penstock.registry.formats.avro.tags import change_tags, tags_of
 from penstock.registry.formats.avro.text import canonical_text
 from penstock.registry.formats.avro.types import AvroType, Named
-from penstock.registry.formats.schema_format import Incompatibility
+from penstock.registry.formats.schema_format import Entity, Incompatibility
+from penstock.registry.formats.tags import Tags
 
 SCHEMA_TYPE = "AVRO"
 
@@ -36,8 +38,18 @@ class AvroSchema:
     def formatted(self, how: str) -> str:
         return canonical_text(self.root) if how == "resolved" else self.canonical()
 
-    def incompatibilities_with(self, writer: AvroSchema) -> list[Incompatibility]:
+    def incompatibilities_with(
+        self, writer: AvroSchema, *, is_lenient: bool = False
+    ) -> list[Incompatibility]:
         return incompatibilities(self.root, writer.root)
+
+    def tags(self) -> dict[Entity, list[str]]:
+        return tags_of(self.root)
+
+    def with_tags(self, added: Tags, removed: Tags) -> str:
+        copy = parse(self._text, self._references, is_new=False)
+        change_tags(copy.root, self._known, added, removed)
+        return copy.canonical()
 
 
 def parse(text: str, references: Mapping[str, str], *, is_new: bool = True) -> AvroSchema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,10 @@ from penstock.registry.formats.json_schema.findings import Findings
 from penstock.registry.formats.json_schema.kinds import COMPATIBLE, LENIENTLY_COMPATIBLE, message
 from penstock.registry.formats.json_schema.model import Node
 from penstock.registry.formats.json_schema.references import References
+from penstock.registry.formats.json_schema.tags import change_tags, tags_of
 from penstock.registry.formats.json_schema.text import json_text, parse_json, shown, with_sorted_keys
-from penstock.registry.formats.schema_format import Incompatibility
+from penstock.registry.formats.schema_format import Entity, Incompatibility
+from penstock.registry.formats.tags import Tags
 
 SCHEMA_TYPE = "JSON"
 
@@ -58,6 +61,14 @@ class JsonSchema:
         """`is_lenient` is the compatibility policy LENIENT; it is STRICT otherwise."""
         differences = self.compared_with(writer, is_lenient=is_lenient).incompatible_differences()
         return [Incompatibility(kind, message(kind, path), path) for kind, path in differences]
+
+    def tags(self) -> dict[Entity, list[str]]:
+        return tags_of(self.document)
+
+    def with_tags(self, added: Tags, removed: Tags) -> str:
+        document = copy.deepcopy(self.document)
+        change_tags(document, added, removed)
+        return json_text(document)
 
 
 def parse(text: str, references: Mapping[str, str], *, is_new: bool = True) -> JsonSchema:

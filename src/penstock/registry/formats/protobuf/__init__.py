@@ -6,6 +6,7 @@ A schema is .proto text, or base64 of a FileDescriptorProto. A reference's name 
 from __future__ import annotations
 
 import base64
+import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,9 +20,11 @@ from penstock.registry.formats.protobuf.normalize import normalized_file
 from penstock.registry.formats.protobuf.printer import print_file
 from penstock.registry.formats.protobuf.scope import Scope
 from penstock.registry.formats.protobuf.sources import ProtoSource
+from penstock.registry.formats.protobuf.tags import change_tags, tags_of
 from penstock.registry.formats.protobuf.texts import source_of
 from penstock.registry.formats.protobuf.validation import validate
-from penstock.registry.formats.schema_format import Incompatibility
+from penstock.registry.formats.schema_format import Entity, Incompatibility
+from penstock.registry.formats.tags import Tags
 
 SCHEMA_TYPE = "PROTOBUF"
 
@@ -61,9 +64,19 @@ class ProtobufSchema:
                 return print_file(without_extensions(self.source.file))
         return self.canonical()
 
-    def incompatibilities_with(self, writer: ProtobufSchema) -> list[Incompatibility]:
+    def incompatibilities_with(
+        self, writer: ProtobufSchema, *, is_lenient: bool = False
+    ) -> list[Incompatibility]:
         found = [each for each in differences(writer.scope, self.scope) if each.kind not in COMPATIBLE]
         return [Incompatibility(each.kind, message_of(each), each.path) for each in found]
+
+    def tags(self) -> dict[Entity, list[str]]:
+        return tags_of(self.source.file)
+
+    def with_tags(self, added: Tags, removed: Tags) -> str:
+        file = copy.deepcopy(self.source.file)
+        change_tags(file, added, removed)
+        return print_file(file)
 
     def descriptors(self, name: str = FILE_NAME) -> list[Any]:
         """FileDescriptorProtos: all that the schema imports, each after what it needs, and its own, called `name`."""
