@@ -13,6 +13,7 @@ from penstock.errors import ConfigError
 from penstock.rest.errors import not_found
 from penstock.rest.schemas.payloads import SchemaPayloads
 from penstock.rest.settings import RestSettings
+from penstock.rest.v2.consumers.instances import ConsumerInstances
 
 CLOSE_SECONDS = 5.0
 
@@ -24,6 +25,7 @@ class Kafka:
         self.settings = settings
         self.cluster = cluster
         self.schemas = SchemaPayloads(settings)
+        self.consumers = ConsumerInstances(settings)
         self.cluster_id: str | None = None
         self._producer: AsyncKafkaProducer | None = None
         self._closing: set[asyncio.Future[None]] = set()
@@ -59,6 +61,7 @@ class Kafka:
         return self.cluster_id
 
     async def close(self) -> None:
+        await self.consumers.close()
         self.schemas.close()
         if self._producer is not None:
             await self._producer.close(CLOSE_SECONDS)

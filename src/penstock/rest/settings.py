@@ -17,6 +17,7 @@ from penstock.web.listeners import Listener, parse_listeners
 
 ALL_CLIENTS = "client."
 INT_MAX = 2**31 - 1
+MAX_FETCH_MIN_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,18 @@ class RestSettings:
     consumer_request_max_bytes: int = integer(
         64 * 1024 * 1024, "Bytes of keys and values in one answer at most.", at_least(1)
     )
+    fetch_min_bytes: int = integer(
+        -1,
+        "How many bytes of records a request to an instance waits for, unless the instance says; -1: for any.",
+        between(-1, MAX_FETCH_MIN_BYTES),
+        importance=LOW,
+    )
+    consumer_instance_timeout_ms: int = integer(
+        300_000, "A consumer instance that nobody uses for so long is closed.", at_least(1)
+    )
+    consumer_instances_max: int = integer(
+        1_000, "Consumer instances at the same time; more are refused with 429.", at_least(0), importance=LOW
+    )
     consumer_event_streams_max: int = integer(
         1_000, "Streams of events at the same time; more are refused with 429.", at_least(0), importance=LOW
     )
@@ -106,6 +119,16 @@ class RestSettings:
             **self.client_configs("admin."),
         }
 
+    @cached_property
+    def consumer_configs(self) -> dict[str, str]:
+        timeout_ms = str(self.client_timeout_ms)
+        return {
+            "default.api.timeout.ms": timeout_ms,
+            "request.timeout.ms": timeout_ms,
+            "socket.connection.setup.timeout.ms": timeout_ms,
+            **self.client_configs("consumer."),
+        }
+
     def client_configs(self, kind: str) -> dict[str, str]:
         """For Kafka clients of a kind (`producer.`), in Kafka's names."""
         found = {
@@ -123,13 +146,12 @@ WITHOUT_EFFECT = {
         "zookeeper.connect",
         "port",
         "debug",
-        "fetch.min.bytes",
         "max.poll.records",
         "use.custom.request.logging",
     ),
     *("consumer.threads", "consumer.iterator.timeout.ms", "consumer.iterator.backoff.ms", "producer.threads"),
     *("simpleconsumer.pool.size.max", "simpleconsumer.pool.timeout.ms", "client.init.timeout.ms"),
-    *("streaming.connection.max.duration.grace.period.ms", "consumer.instance.timeout.ms"),
+    "streaming.connection.max.duration.grace.period.ms",
 }
 _PREFIXES_WITHOUT_EFFECT = (
     "ssl.",

@@ -90,6 +90,11 @@ class Request:
             more = message.get("more_body", False)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    async def hung_up(self) -> None:
+        """Returns when the client hangs up; what it still sends is of no interest."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
     async def json(self) -> Any:
         """The body as JSON; an error says where it is none."""
         return parse_json(await self.body())

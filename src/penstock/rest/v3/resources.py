@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from penstock.rest.addresses import authority
 from penstock.rest.kafka import Kafka
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
@@ -17,7 +18,7 @@ class Links:
     """Addresses of one cluster's resources, as the client that asks reaches the proxy."""
 
     def __init__(self, kafka: Kafka, request: Request, cluster_id: str) -> None:
-        self.root = f"http://{_authority(kafka, request)}/v3/clusters"
+        self.root = f"http://{authority(kafka, request)}/v3/clusters"
         self.cluster_id = cluster_id
         self._base = f"{self.root}/{quote(cluster_id, safe='')}"
 
@@ -36,15 +37,6 @@ class Links:
             "cluster_id": self.cluster_id,
             **fields,
         }
-
-
-def _authority(kafka: Kafka, request: Request) -> str:
-    asked = request.header(b"host")
-    if not asked:
-        host, port = request.scope["server"]
-        asked = f"{host}:{port}"
-    own = kafka.settings.host_name
-    return asked if own is None else f"{own}:{request.scope['server'][1]}"
 
 
 async def links_of(kafka: Kafka, request: Request) -> Links:

@@ -1,0 +1,326 @@
+"""A member of a consumer group, in the event loop: it joins, is given partitions, and is heard of until it leaves.
+
+It does all that by itself, whether or not anybody reads: an instance that nobody uses for a while holds nobody else up.
+Only a rebalance that comes while a client has records in its hands waits a moment: mostly the client comes back soon,
+by which its records are known to be processed, or commits them, and then nobody gets them twice.
+
+Members agree on `range`, which consumers of Java and librdkafka offer by default too, so that all may share a group.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
+from penstock.client.config import ConsumerConfig
+from penstock.client.errors import (
+    BrokerUnreachableError,
+    KafkaError,
+    KafkaTimeoutError,
+    error_for,
+    is_retriable,
+)
+from penstock.errors import ErrorCode, PenstockError
+from penstock.rest.v2.consumers.group_protocol import (
+    ASSIGNOR,
+    PROTOCOL_TYPE,
+    assign,
+    assigned_partitions,
+    subscribed_topics,
+    subscription_bytes,
+)
+from penstock.types import TopicPartition
+from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from penstock.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from penstock.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+log = logging.getLogger("penstock.rest.consumers")
+
+RETRY_SECONDS = 0.2
+LEAVE_SECONDS = 2.0
+HOLD_SECONDS = 5.0
+"""How long a rebalance waits for a client that has records in its hands."""
+MISSING_TOPIC_SECONDS = 1.0
+"""How often a topic is looked for that is not there yet."""
+ANSWER_MARGIN_MS = 5_000
+"""How much longer than a rebalance may take the answer to a join is waited for."""
+LOOKUP_TIMEOUT_MS = 500
+"""How long Kafka is tried to be reached before that counts as a failure, after which it is tried again."""
+NEVER = -2
+_THROWN_OUT = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_INSTANCE_ID}
+
+
+class Wanted(NamedTuple):
+    """Topics by name, or by a pattern that matches the whole of their names."""
+
+    topics: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+
+
+class Owner(Protocol):
+    """Whose member it is."""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether a client has records in its hands."""
+
+    async def before_rebalance(self) -> None: ...
+
+    async def on_assigned(self, partitions: Iterable[TopicPartition], *, goes_on: bool) -> None: ...
+
+
+class Membership:
+    def __init__(
+        self, config: ConsumerConfig, cluster_config: ClusterConfig, wanted: Wanted, owner: Owner
+    ) -> None:
+        self._config = config
+        self._cluster_config = cluster_config._replace(
+            request_timeout_ms=config.max_poll_interval_ms + ANSWER_MARGIN_MS,
+            default_api_timeout_ms=LOOKUP_TIMEOUT_MS,
+        )
+        self._group = str(config.group_id)
+        self.wanted = wanted
+        self._owner = owner
+        self.member_id = ""
+        self.generation = -1
+        self._assigned_in = NEVER
+        self._counts: dict[str, int] = {}
+        self.is_stable = False
+        self._is_reached = False
+        self._trouble: KafkaError | None = None
+        self._changed = asyncio.Event()
+        self._nudged = asyncio.Event()
+        self._is_to_rejoin = self._holds = self._leads = False
+        self._task = asyncio.create_task(self._run())
+
+    # for the owner
+
+    @property
+    def topics(self) -> list[str]:
+        """Those that are subscribed; of a pattern, those that it has matched."""
+        return sorted(self._counts) if self.wanted.pattern else list(self.wanted.topics)
+
+    def trouble(self) -> KafkaError | None:
+        """Why this member has no partitions, if something is wrong."""
+        if self._trouble is None and not self._is_reached:
+            return BrokerUnreachableError("Kafka has not answered yet")
+        return self._trouble
+
+    def want(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self._counts = {}
+        self.rejoin()
+
+    def rejoin(self) -> None:
+        self._is_to_rejoin = True
+        self._nudged.set()
+
+    def client_is_back(self) -> None:
+        if self._holds:
+            self._nudged.set()
+
+    def look_again(self) -> None:
+        """The coordinator has said something that a heartbeat will tell more of."""
+        self._nudged.set()
+
+    async def changed(self) -> None:
+        """Returns when it is stable, or no longer so, or in trouble."""
+        await self._changed.wait()
+
+    async def leave(self) -> None:
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        self._become(stable=False)
+
+    # the member's life
+
+    async def _run(self) -> None:
+        async with asyncio_cluster(self._cluster_config) as cluster:
+            try:
+                while True:
+                    await self._take_part(cluster)
+            finally:
+                await self._leave(cluster)
+
+    async def _take_part(self, cluster: Cluster) -> None:
+        """One generation, from its beginning to the next rebalance."""
+        try:
+            partitions = await self._join_generation(cluster)
+            goes_on = self.generation == self._assigned_in + 1
+            self._assigned_in = self.generation
+            await self._owner.on_assigned(partitions, goes_on=goes_on)
+            self._become(stable=True)
+            await self._stay(cluster)
+            await self._owner.before_rebalance()
+            self._become(stable=False)
+        except PenstockError as error:
+            self._on_failure(error)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    def _on_failure(self, error: PenstockError) -> None:
+        code = getattr(error, "code", None)
+        if code in _THROWN_OUT:
+            self.member_id, self._assigned_in = "", NEVER
+        if code not in _THROWN_OUT and code != ErrorCode.REBALANCE_IN_PROGRESS:
+            log.warning("group %s: %s", self._group, error)
+            self._trouble = error if isinstance(error, KafkaError) else KafkaError(str(error))
+        self._become(stable=False)
+
+    def _become(self, *, stable: bool) -> None:
+        self.is_stable = stable
+        if stable:
+            self._trouble = None
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    # joining
+
+    async def _join_generation(self, cluster: Cluster) -> list[TopicPartition]:
+        self._is_reached = False
+        self._is_to_rejoin = False
+        self._counts = await self._look_up(cluster, self.wanted.topics, self.wanted.pattern)
+        self._is_reached = True
+        joined = await self._join(cluster)
+        self.generation = joined.generation_id
+        self._leads = joined.leader == joined.member_id
+        assignments = await self._assign(cluster, joined) if self._leads and joined.members else []
+        request = SyncGroupRequest(
+            self._group,
+            self.generation,
+            self.member_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocol_name=joined.protocol_name,
+            assignments=assignments,
+        )
+        synced = await cluster.ask_coordinator(self._group, request, SyncGroupResponse)
+        _refuse(synced.error_code)
+        return assigned_partitions(bytes(synced.assignment))
+
+    async def _join(self, cluster: Cluster) -> JoinGroupResponse:
+        protocol = JoinGroupRequestProtocol(ASSIGNOR, subscription_bytes(self.topics))
+        while True:
+            request = JoinGroupRequest(
+                self._group,
+                self._config.session_timeout_ms,
+                self._config.max_poll_interval_ms,
+                self.member_id,
+                protocol_type=PROTOCOL_TYPE,
+                protocols=[protocol],
+            )
+            joined = await cluster.ask_coordinator(self._group, request, JoinGroupResponse)
+            if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+                self.member_id = joined.member_id
+                continue
+            _refuse(joined.error_code)
+            self.member_id = joined.member_id
+            return joined
+
+    async def _assign(self, cluster: Cluster, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
+        members = {
+            each.member_id: (each.group_instance_id, subscribed_topics(bytes(each.metadata)))
+            for each in joined.members
+        }
+        unknown = {topic for _, topics in members.values() for topic in topics} - self._counts.keys()
+        counts = self._counts | (
+            await self._look_up(cluster, tuple(sorted(unknown)), None) if unknown else {}
+        )
+        self._counts = counts if self.wanted.pattern is None else self._counts
+        return [SyncGroupRequestAssignment(*each) for each in assign(members, counts).items()]
+
+    # staying
+
+    async def _stay(self, cluster: Cluster) -> None:
+        """Returns when there is to be another rebalance."""
+        loop = asyncio.get_running_loop()
+        look_at, hold_until = self._next_look(), 0.0
+        while True:
+            await self._pause(min(self._config.heartbeat_interval_ms / 1000, max(0, look_at - loop.time())))
+            if self._is_to_rejoin:
+                return
+            self._holds = await self._is_rebalance_due(cluster)
+            if self._holds:
+                hold_until = hold_until or loop.time() + HOLD_SECONDS
+                if not self._owner.is_unanswered or loop.time() >= hold_until:
+                    self._holds = False
+                    return
+            elif loop.time() >= look_at:
+                if await self._are_topics_others(cluster):
+                    return
+                look_at = self._next_look()
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._nudged.wait()
+        self._nudged.clear()
+
+    async def _is_rebalance_due(self, cluster: Cluster) -> bool:
+        request = HeartbeatRequest(self._group, self.generation, self.member_id)
+        try:
+            async with asyncio.timeout(self._config.session_timeout_ms / 1000):
+                said = await cluster.ask_coordinator(self._group, request, HeartbeatResponse)
+        except KafkaTimeoutError as error:
+            self._trouble = error
+            return False
+        except TimeoutError:
+            raise BrokerUnreachableError(f"the coordinator of {self._group!r} does not answer") from None
+        self._trouble = None
+        if said.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
+            return True
+        _refuse(said.error_code)
+        return False
+
+    # topics
+
+    def _next_look(self) -> float:
+        age_ms = self._config.metadata_max_age_ms
+        is_missing = not self._counts or 0 in self._counts.values()
+        seconds = min(MISSING_TOPIC_SECONDS, age_ms / 1000) if is_missing else age_ms / 1000
+        return asyncio.get_running_loop().time() + seconds
+
+    async def _are_topics_others(self, cluster: Cluster) -> bool:
+        """Whether a pattern matches others now, or the one who assigns partitions sees more of them."""
+        known = tuple(self._counts) if self.wanted.pattern is None else ()
+        counts = await self._look_up(cluster, known, self.wanted.pattern)
+        return counts.keys() != self._counts.keys() or (self._leads and counts != self._counts)
+
+    async def _look_up(
+        self, cluster: Cluster, topics: tuple[str, ...], pattern: re.Pattern[str] | None
+    ) -> dict[str, int]:
+        """How many partitions each topic has; 0 if it is not there."""
+        creates = bool(self._config["allow.auto.create.topics"])
+        answer = await cluster.metadata(None if pattern else topics, create_topics=creates and not pattern)
+        counts: dict[str, int] = {}
+        for topic in answer.topics:
+            name = topic.name or ""
+            if pattern is not None and not self._matches(pattern, name, topic.is_internal):
+                continue
+            if topic.error_code and not is_retriable(topic.error_code):
+                raise error_for(topic.error_code, f"topic {name}: {error_for(topic.error_code).message}")
+            counts[name] = len(topic.partitions)
+        return counts
+
+    def _matches(self, pattern: re.Pattern[str], name: str, is_internal: bool) -> bool:
+        is_hidden = is_internal and bool(self._config["exclude.internal.topics"])
+        return not is_hidden and pattern.fullmatch(name) is not None
+
+    # leaving
+
+    async def _leave(self, cluster: Cluster) -> None:
+        if not self.member_id:
+            return
+        request = LeaveGroupRequest(self._group, self.member_id, [MemberIdentity(self.member_id)])
+        with suppress(KafkaError, TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await cluster.ask_coordinator(self._group, request, LeaveGroupResponse)
+
+
+def _refuse(error_code: int) -> None:
+    if error_code:
+        raise error_for(error_code)
