@@ -1,0 +1,1 @@
+"""What a Connect cluster keeps in Kafka: the config, offset and status topics, in Kafka Connect's own records."""
