@@ -201,8 +201,8 @@ def list_referenced_by(
     offset: int = 0,
     limit: int = -1,
 ) -> list[int]:
-    """GET /subjects/{subject}/versions/{version}/referencedby: ids."""
-    referred = find_stored(state, subject, version, deleted=deleted)
+    """GET /subjects/{subject}/versions/{version}/referencedby: ids. `deleted` is about those that refer."""
+    referred = find_stored(state, subject, version, deleted=True)
     referring: Iterable[StoredSchema] = state.referring(referred.subject, referred.version, deleted=deleted)
     found = sorted({(context_of(stored.subject), stored.id) for stored in referring})
     return [schema_id for _, schema_id in _page(found, rules.schema_limits, offset, limit)]

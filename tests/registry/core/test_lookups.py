@@ -282,4 +282,6 @@ def test_references_of_the_latest_version(desk: Desk) -> None:
     desk.delete_subject("list")
     assert desk.referenced_by("s", 2) == []
     assert desk.referenced_by("s", 2, deleted=True) == [3]
+    desk.delete_version("s", 1)
+    assert desk.referenced_by("s", 1) == [], "what is deleted may still be referred to"
     assert refusal(desk.referenced_by, "s", 9)[1] == 40402
