@@ -1,14 +1,11 @@
 """Apache Kafka itself, from Maven: its command-line tools, and a broker to compare with.
 
-The jars are fetched once into `.toolchains/apache-kafka-<version>/` of the repository. Workers that run
-in parallel take a file lock, so that one fetches and the others wait; a fetch that breaks off leaves nothing
-behind that a later one would take for complete.
+The jars are fetched once into `.toolchains/apache-kafka-<version>/` of the repository.
 """
 
 from __future__ import annotations
 
 import base64
-import fcntl
 import functools
 import os
 import re
@@ -17,20 +14,19 @@ import socket
 import struct
 import subprocess
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
 import pytest
 
+from tests.support.maven import Jars
 from tests.support.processes import Process, free_port
 
 VERSION = "4.3.1"
 LOWEST_JAVA = 17
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".toolchains" / f"apache-kafka-{VERSION}"
-FETCH_TIMEOUT_SECONDS = 900
 
 DEPENDENCIES = (
     ("org.apache.kafka", "kafka_2.13", VERSION),
@@ -39,23 +35,8 @@ DEPENDENCIES = (
     ("org.apache.logging.log4j", "log4j-core", "2.25.4"),
     ("org.apache.avro", "avro", "1.12.0"),
 )
-ALONE = {"avro"}
-"""Without what they bring: the judge of our own Avro makes do with the versions that Kafka has."""
-NOTHING_WITH_IT = (
-    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
-)
-
-# Only what is wrong is said, on standard error; -Dlog.level=INFO turns it up.
-LOG4J_PROPERTIES = """\
-status = error
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = [%d] %p %m (%c)%n
-rootLogger.level = ${sys:log.level:-ERROR}
-rootLogger.appenderRef.stderr.ref = stderr
-"""
+# Avro without what it brings: the judge of our own Avro makes do with the versions that Kafka has.
+JARS = Jars(HOME, "apache-kafka", DEPENDENCIES, alone=frozenset({"avro"}))
 
 TOOL_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx256m")
 # A tool that loads what most of them load, and ends soon since nobody listens there.
@@ -119,7 +100,7 @@ def java_available() -> str | None:
     version = _java_version()
     if version < LOWEST_JAVA:
         return f"java on PATH is version {version}, Kafka {VERSION} needs {LOWEST_JAVA} or newer"
-    if shutil.which("mvn") is None and not _fetched():
+    if shutil.which("mvn") is None and not JARS.fetched:
         return "no mvn on PATH to fetch Apache Kafka with"
     return None
 
@@ -150,67 +131,10 @@ def require_java() -> None:
 # --- the jars
 
 
-def _pom() -> str:
-    dependencies = "".join(
-        f"    <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{version}</version>{NOTHING_WITH_IT if artifact in ALONE else ''}</dependency>\n"
-        for group, artifact, version in DEPENDENCIES
-    )
-    return (
-        '<project xmlns="http://maven.apache.org/POM/4.0.0">\n'
-        "  <modelVersion>4.0.0</modelVersion>\n"
-        "  <groupId>penstock.toolchains</groupId>\n"
-        "  <artifactId>apache-kafka</artifactId>\n"
-        "  <version>1</version>\n"
-        "  <packaging>pom</packaging>\n"
-        f"  <dependencies>\n{dependencies}  </dependencies>\n"
-        "</project>\n"
-    )
-
-
-def _fetched() -> bool:
-    pom = HOME / "pom.xml"
-    return (HOME / "lib").is_dir() and pom.exists() and pom.read_text() == _pom()
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    HOME.parent.mkdir(parents=True, exist_ok=True)
-    with open(HOME.parent / f"{HOME.name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _fetch() -> None:
-    HOME.mkdir(exist_ok=True)
-    partial = HOME / "lib.partial"
-    for leftover in (partial, HOME / "lib"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for archive in HOME.glob("*.jsa"):
-        archive.unlink()
-    (HOME / "pom.xml").write_text(_pom())
-    (HOME / "log4j2.properties").write_text(LOG4J_PROPERTIES)
-    maven = ("mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime")
-    done = subprocess.run(
-        [*maven, f"-DoutputDirectory={partial}"],
-        cwd=HOME,
-        capture_output=True,
-        text=True,
-        timeout=FETCH_TIMEOUT_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"mvn could not fetch Apache Kafka {VERSION}:\n{done.stdout}{done.stderr}")
-    partial.rename(HOME / "lib")
-
-
 @functools.cache
 def classpath() -> str:
     """The class path of Kafka's server and tools; the first call on a machine fetches the jars."""
-    with _locked():
-        if not _fetched():
-            _fetch()
-    return str(HOME / "lib" / "*")
+    return JARS.classpath()
 
 
 @functools.cache
@@ -218,7 +142,7 @@ def tool_jvm_flags() -> tuple[str, ...]:
     """With an archive of the classes that the tools load, made once: a start then costs half."""
     archive = HOME / f"tools-{_java_release()}.jsa"
     jars = classpath()
-    with _locked():
+    with JARS.locked():
         if not archive.exists():
             _make_archive(archive, jars)
     return (*TOOL_JVM_FLAGS, f"-XX:SharedArchiveFile={archive}") if archive.exists() else TOOL_JVM_FLAGS
@@ -235,8 +159,7 @@ def _make_archive(archive: Path, jars: str) -> None:
 
 def java_command(main_class: str, *args: str, jvm_flags: tuple[str, ...] | None = None) -> list[str]:
     jvm_flags = tool_jvm_flags() if jvm_flags is None else jvm_flags
-    log4j = f"-Dlog4j2.configurationFile={HOME / 'log4j2.properties'}"
-    return ["java", *jvm_flags, log4j, "-cp", classpath(), main_class, *args]
+    return ["java", *jvm_flags, JARS.log4j_flag, "-cp", classpath(), main_class, *args]
 
 
 # --- the tools

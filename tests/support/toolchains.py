@@ -23,6 +23,7 @@ from typing import NoReturn
 import pytest
 
 from tests.support import apache_kafka
+from tests.support.maven import Jars
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".toolchains"
@@ -154,11 +155,15 @@ def _compiler() -> tuple[str, ...] | None:
 
 
 def java_program(
-    name: str, source: Path, main_class: str = "Main", jvm_flags: tuple[str, ...] = JVM_FLAGS
+    name: str,
+    source: Path,
+    main_class: str = "Main",
+    jvm_flags: tuple[str, ...] = JVM_FLAGS,
+    jars: Jars = apache_kafka.JARS,
 ) -> tuple[str, ...]:
-    """The command that runs a class among those in `source`, with Kafka's libraries."""
+    """The command that runs a class among those in `source`, with Kafka's libraries or others."""
     apache_kafka.require_java()
-    libraries = apache_kafka.classpath()
+    libraries = jars.classpath()
     sources = list(source.glob("*.java"))
 
     def build(target: Path) -> None:
@@ -167,8 +172,7 @@ def java_program(
         _run([*compiler, "-cp", libraries, "-d", str(target), *map(str, sources)], target)
 
     classes = _built(name, sources, build)
-    log4j = f"-Dlog4j2.configurationFile={apache_kafka.HOME / 'log4j2.properties'}"
-    return ("java", *jvm_flags, log4j, "-cp", f"{classes}{os.pathsep}{libraries}", main_class)
+    return ("java", *jvm_flags, jars.log4j_flag, "-cp", f"{classes}{os.pathsep}{libraries}", main_class)
 
 
 @functools.cache
