@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
-from penstock.rest.v3.new_records import RECORD, read_record
+from penstock.rest.v3.new_records import RECORD, NewRecord, read_record
 from penstock.web.errors import HttpError
 from tests.rest.proxy import Proxy
 
@@ -62,18 +63,55 @@ GET /clusters/{}/topics/{}/partitions/{}/replicas/{}
 POST /clusters/{}/topics/{}/records
 POST /clusters/{}/topics/{}/records:batch
 """.strip().splitlines()
+V2 = """
+GET /
+GET /brokers
+GET /topics
+GET /topics/{}
+POST /topics/{}
+GET /topics/{}/partitions
+GET /topics/{}/partitions/{}
+POST /topics/{}/partitions/{}
+GET /topics/{}/partitions/{}/offsets
+POST /consumers/{}
+DELETE /consumers/{}/instances/{}
+POST /consumers/{}/instances/{}/subscription
+GET /consumers/{}/instances/{}/subscription
+DELETE /consumers/{}/instances/{}/subscription
+POST /consumers/{}/instances/{}/assignments
+GET /consumers/{}/instances/{}/assignments
+POST /consumers/{}/instances/{}/positions
+POST /consumers/{}/instances/{}/positions/beginning
+POST /consumers/{}/instances/{}/positions/end
+POST /consumers/{}/instances/{}/offsets
+GET /consumers/{}/instances/{}/offsets
+GET /consumers/{}/instances/{}/records
+""".strip().splitlines()
 OURS = ["GET /clusters/{}/topics/{}/partitions/{}/records", "GET /clusters/{}/topics/{}/records"]
 
 
 def test_it_has_confluents_operations_and_ours(proxy: Proxy) -> None:
     described = proxy.get("/openapi.json").json
     found = [
-        f"{method.upper()} {re.sub('{[a-z_]+}', '{}', path.removeprefix('/v3'))}"
+        f"{method.upper()} {re.sub('{[a-z_]+}', '{}', path)}"
         for path, methods in described["paths"].items()
-        if path.startswith("/v3")
         for method in methods
     ]
-    assert sorted(found) == sorted(CONFLUENTS + OURS)
+    assert sorted(each for each in found if " /v3/" not in each) == sorted(V2)
+    v3 = [each.replace(" /v3/", " /") for each in found if " /v3/" in each]
+    assert sorted(v3) == sorted(CONFLUENTS + OURS)
+
+
+def test_bodies_are_described_in_the_media_types_that_are_taken(proxy: Proxy) -> None:
+    described = proxy.get("/openapi.json").json["paths"]["/topics/{topic_name}"]["post"]
+    taken = described["requestBody"]["content"]
+    assert list(taken) == [
+        f"application/vnd.kafka.{name}.v2+json"
+        for name in ("binary", "json", "avro", "jsonschema", "protobuf")
+    ]
+    for media_type in (*taken, "application/json", "application/vnd.kafka.xml.v2+json"):
+        answer = proxy.ask("POST", "/topics/described", {}, {"Content-Type": media_type})
+        assert (answer.status == 415) == (media_type not in taken)
 
 
 def test_every_operation_is_answered_and_has_a_summary_and_an_id_of_its_own(proxy: Proxy) -> None:
@@ -85,11 +123,11 @@ def test_every_operation_is_answered_and_has_a_summary_and_an_id_of_its_own(prox
             assert operation["summary"].endswith(".")
             named = [each["name"] for each in operation["parameters"] if each["in"] == "path"]
             assert named == re.findall("{([a-z_]+)}", path)
-            asked = re.sub(
-                "{[a-z_]+}", "0", path
-            )  # another cluster: refused by its handler, not by the router
-            answer = proxy.ask(method.upper(), asked, {} if method in ("post", "put", "patch") else None)
-            assert answer.json.get("message") != "HTTP 404 Not Found"
+            asked = re.sub("{[a-z_]+}", "0", path)  # another cluster: refused by its handler, not the router
+            headers = {"Content-Type": next(iter(operation.get("requestBody", {}).get("content", [""])))}
+            body = {} if method in ("post", "put", "patch") else None
+            answer = proxy.ask(method.upper(), asked, body, headers)
+            assert b"HTTP 404 Not Found" not in answer.text
             assert answer.status != 405
     assert len(ids) == len(set(ids))
 
@@ -103,6 +141,10 @@ def test_references_lead_somewhere(proxy: Proxy) -> None:
     assert schemas["CreateAclRequest"]["properties"]["permission"]["enum"] == ["DENY", "ALLOW"]
 
 
+def read_known(given: Any) -> NewRecord:
+    return read_record(given, "orders", lambda choice: None)
+
+
 def test_a_record_is_described_as_it_is_read(proxy: Proxy) -> None:
     """The two are written apart: what the description takes is taken, and what it does not is refused."""
     data = {"type": "JSON", "data": [1]}
@@ -110,9 +152,9 @@ def test_a_record_is_described_as_it_is_read(proxy: Proxy) -> None:
     full["timestamp"] = "2021-02-05T19:14:42Z"
     assert RECORD.check("", full) == full
     assert list(RECORD.fields) == list(full)
-    assert read_record(full).partition == 0
+    assert read_known(full).partition == 0
     for name in full:
-        for read in (read_record, lambda given: RECORD.check("", given)):
+        for read in (read_known, lambda given: RECORD.check("", given)):
             with pytest.raises(HttpError, match=f"^{name}: got 1.5, takes"):
                 read({**full, name: 1.5})
 

@@ -9,12 +9,15 @@ from penstock.rest.errors import translate
 from penstock.rest.kafka import Kafka, connected_kafka
 from penstock.rest.operations import JSON, routes_of
 from penstock.rest.settings import RestSettings
-from penstock.rest.v3.operations import OPERATIONS
+from penstock.rest.v2.operations import OPERATIONS as V2
+from penstock.rest.v3.operations import OPERATIONS as V3
 from penstock.web.app import HttpApp
 from penstock.web.listeners import Listener
 from penstock.web.routes import Routes
 from penstock.web.running import run_service, stop_signal
 from penstock.web.serving import serving
+
+OPERATIONS = (*V3, *V2)
 
 
 def make_app(kafka: Kafka) -> HttpApp:

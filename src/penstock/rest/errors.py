@@ -96,6 +96,10 @@ def partition_not_found() -> HttpError:
     return HttpError(404, PARTITION_NOT_FOUND, "Partition not found.")
 
 
+def topic_not_found() -> HttpError:
+    return HttpError(404, TOPIC_NOT_FOUND, "Topic not found.")
+
+
 def not_found(message: str) -> HttpError:
     return HttpError(404, 404, message)
 

@@ -43,7 +43,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
         | {"503": _failure("Kafka cannot be reached now; Retry-After says when to try again.")},
     }
     if operation.body is not None:
-        content = {"application/json": {"schema": _reference(operation.body)}}
+        schema = _reference(operation.body)
+        content = {media_type: {"schema": schema} for media_type in operation.media_types.consumes}
         found["requestBody"] = {"required": True, "content": content}
     return found
 

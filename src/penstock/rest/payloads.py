@@ -1,4 +1,4 @@
-"""Keys and values of records in JSON, as the bytes of a record and back."""
+"""Keys and values of records in JSON, as the bytes of a record: those that take no schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.rest.errors import bad_field
-from penstock.web.errors import HttpError
 
 _dumps = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False
@@ -43,28 +42,3 @@ def encode_string(name: str, data: Any) -> bytes:
 
 Encode = Callable[[str, Any], bytes]
 ENCODERS: dict[str, Encode] = {"BINARY": encode_binary, "JSON": encode_json, "STRING": encode_string}
-WITH_SCHEMA = ("AVRO", "JSONSCHEMA", "PROTOBUF")
-_TYPES = ", ".join((*ENCODERS, *WITH_SCHEMA))
-
-
-def encode_payload(field: str, given: Any) -> tuple[str | None, bytes | None]:
-    """The type and the bytes of a key or a value: `{"type": "JSON", "data": ...}`."""
-    if given is None:
-        return None, None
-    if not isinstance(given, dict):
-        raise bad_field(field, given, "an object with type and data")
-    kind = given.get("type")
-    encode = ENCODERS.get(kind) if isinstance(kind, str) else None
-    if encode is None:
-        raise _other_type(field, kind)
-    data = given.get("data")
-    return kind, None if data is None else encode(f"{field}.data", data)
-
-
-def _other_type(field: str, kind: Any) -> HttpError:
-    if kind is None or kind in WITH_SCHEMA:
-        what = "without a type" if kind is None else f"of type {kind}"
-        return HttpError(
-            400, 400, f"{field}.type: a {field} {what} needs a schema, which is not available here yet"
-        )
-    return bad_field(f"{field}.type", kind, f"one of {_TYPES}")

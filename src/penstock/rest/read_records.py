@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
 from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError, error_for
+from penstock.client.serializers.base import Field as Part
 from penstock.errors import ErrorCode
 from penstock.records.reader import Record
 from penstock.rest.errors import bad_field, partition_not_found
 from penstock.rest.fields import Parameter
+from penstock.rest.kafka import Kafka
+from penstock.rest.schemas.codec import FORMATS as SCHEMA_FORMATS
+from penstock.rest.schemas.payloads import SchemaPayloads, Undecodable
 from penstock.rest.timestamps import parse_time, time_text
 from penstock.types import TopicPartition
 from penstock.web.request import Request
@@ -41,22 +45,29 @@ def _json(data: bytes) -> Payload:
 
 Decode = Callable[[bytes], Payload]
 DECODERS: dict[str, Decode] = {"BINARY": _binary, "JSON": _json, "STRING": _string}
-_TYPES = ", ".join(DECODERS)
+TYPES = (*DECODERS, *(each.name for each in SCHEMA_FORMATS.values()))
+PARTS: tuple[Part, Part] = ("key", "value")
 FORMATS = tuple(
-    Parameter(f"{part}_type", str, f"{_TYPES}; BINARY unless given. What is none is BINARY.")
-    for part in ("key", "value")
+    Parameter(f"{part}_type", str, f"{', '.join(TYPES)}; BINARY unless given. What is none is BINARY.")
+    for part in PARTS
 )
 
 
 class RecordFormat(NamedTuple):
-    key: Decode
-    value: Decode
+    """How records are told: keys and values of which types."""
+
+    schemas: SchemaPayloads
+    key_type: str
+    value_type: str
 
     @classmethod
-    def of(cls, request: Request) -> RecordFormat:
-        return cls(*(_decoder(request, each.name) for each in FORMATS))
+    def of(cls, kafka: Kafka, request: Request) -> RecordFormat:
+        wanted = cls(kafka.schemas, *(_type(request, each.name) for each in FORMATS))
+        if not DECODERS.keys() >= {wanted.key_type, wanted.value_type}:
+            kafka.schemas.require_registry("deserializing")
+        return wanted
 
-    def __call__(self, partition: int, record: Record) -> dict[str, Any]:
+    async def told(self, partition: int, record: Record) -> dict[str, Any]:
         return {
             "partition_id": partition,
             "offset": record.offset,
@@ -65,16 +76,28 @@ class RecordFormat(NamedTuple):
                 {"name": name, "value": None if value is None else b2a_base64(value, newline=False).decode()}
                 for name, value in record.headers
             ],
-            "key": None if record.key is None else self.key(record.key),
-            "value": None if record.value is None else self.value(record.value),
+            "key": None if record.key is None else await self._payload("key", record.key, record),
+            "value": None if record.value is None else await self._payload("value", record.value, record),
         }
 
+    async def _payload(self, part: Part, data: bytes, record: Record) -> Payload:
+        kind = self.key_type if part == "key" else self.value_type
+        plain = DECODERS.get(kind)
+        if plain is not None:
+            return plain(data)
+        try:
+            schema_id, value = await self.schemas.decoded(kind.lower(), data, record.headers, part)
+        except Undecodable:
+            return _binary(data)
+        which = {"schema_id": schema_id.id} if schema_id.guid is None else {"schema_guid": schema_id.guid}
+        return {"type": kind, **which, "data": value}
 
-def _decoder(request: Request, name: str) -> Decode:
+
+def _type(request: Request, name: str) -> str:
     kind = request.text(name, "BINARY").upper()
-    if kind not in DECODERS:
-        raise bad_field(name, request.text(name), f"one of {_TYPES}")
-    return DECODERS[kind]
+    if kind not in TYPES:
+        raise bad_field(name, request.text(name), f"one of {', '.join(TYPES)}")
+    return kind
 
 
 # --- where to begin

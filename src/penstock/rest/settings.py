@@ -105,7 +105,8 @@ class RestSettings:
             "delivery.timeout.ms": timeout_ms,
             "request.timeout.ms": timeout_ms,
             "max.block.ms": timeout_ms,
-            "topic.metadata.propagation.max.ms": timeout_ms,
+            # shorter, or a topic that is not there would look like a Kafka that is not
+            "topic.metadata.propagation.max.ms": str(max(1, self.client_timeout_ms // 2)),
             **self.client_configs("producer."),
         }
 

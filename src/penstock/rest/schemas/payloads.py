@@ -64,7 +64,7 @@ class SchemaPayloads:
         found = self.known_writer(choice)
         if found is not None:
             return found
-        registry = self._require_registry("serialize")
+        registry = self.require_registry("serializing")
         found = await self._once(choice, lambda: find_writer(registry, choice))
         return (self._latest if choice.is_latest else self._writers).put(choice, found)
 
@@ -92,7 +92,7 @@ class SchemaPayloads:
             raise Undecodable(f"{field}: {error}") from None
 
     async def _codec(self, payload_format: PayloadFormat, schema_id: SchemaId) -> PayloadCodec:
-        registry = self._require_registry("deserialize")
+        registry = self.require_registry("deserializing")
         try:
             return await self._once(
                 (payload_format.name, schema_id), lambda: _find_codec(registry, payload_format, schema_id)
@@ -105,11 +105,14 @@ class SchemaPayloads:
 
     # --- both
 
-    def _require_registry(self, doing: str) -> SchemaRegistryClient:
+    def require_registry(self, doing: str) -> SchemaRegistryClient:
         if self._registry is not None:
             return self._registry
-        cause = f"Schema Registry not defined, no Schema Registry client available to {doing} message."
-        raise HttpError(422, SERIALIZATION, f"Error serializing message. {cause} Set schema.registry.url.")
+        raise HttpError(
+            422,
+            SERIALIZATION,
+            f"Error {doing} message. Schema Registry not defined: the proxy's schema.registry.url is not set",
+        )
 
     async def _once(self, key: Hashable, find: Callable[[], Found]) -> Found:
         """What `find` finds, in a thread; that of those who are asking for it already."""

@@ -33,7 +33,7 @@ async def read_records(kafka: Kafka, request: Request) -> Response:
     """Read some records of a partition from an offset on."""
     links, settings = await links_of(kafka, request), kafka.settings
     topic, partition = request.path["topic_name"], partition_number(request)
-    as_json = RecordFormat.of(request)
+    record_format = RecordFormat.of(kafka, request)
     max_records = query_integer(request, "max_records", MAX_RECORDS, 1)
     max_bytes = query_integer(request, "max_bytes", MAX_BYTES, 1, settings.consumer_request_max_bytes)
     default_ms, longest_ms = settings.consumer_request_timeout_ms, settings.consumer_request_max_timeout_ms
@@ -55,7 +55,7 @@ async def read_records(kafka: Kafka, request: Request) -> Response:
             },
             "next_offset": next_offset,
             "end_offset": reader.ends.get(partition, next_offset),
-            "data": [as_json(*each) for each in chosen],
+            "data": [await record_format.told(*each) for each in chosen],
         }
     )
 

@@ -39,12 +39,13 @@ PARAMETERS = (
 async def stream_records(kafka: Kafka, request: Request) -> StreamedResponse:
     """Stream the records of a topic as server-sent events."""
     await kafka.require_cluster(request.path["cluster_id"])
-    topic, as_json = request.path["topic_name"], RecordFormat.of(request)
+    topic, record_format = request.path["topic_name"], RecordFormat.of(kafka, request)
     positions = await _positions(kafka, request, topic)
     if kafka.event_streams >= kafka.settings.consumer_event_streams_max:
         raise HttpError(429, 429, "There are as many streams of events as consumer.event.streams.max allows")
     headers = {"cache-control": "no-cache"}
-    return StreamedResponse(_events(kafka, request, topic, positions, as_json), EVENT_STREAM, headers=headers)
+    events = _events(kafka, request, topic, positions, record_format)
+    return StreamedResponse(events, EVENT_STREAM, headers=headers)
 
 
 async def _positions(kafka: Kafka, request: Request, topic: str) -> dict[int, int]:
@@ -77,7 +78,7 @@ def _resumed(last_event_id: str) -> dict[int, int]:
 
 
 async def _events(
-    kafka: Kafka, request: Request, topic: str, positions: dict[int, int], as_json: RecordFormat
+    kafka: Kafka, request: Request, topic: str, positions: dict[int, int], record_format: RecordFormat
 ) -> AsyncGenerator[bytes, None]:
     kafka.event_streams += 1
     over = asyncio.ensure_future(_over(kafka, request))
@@ -85,11 +86,11 @@ async def _events(
         yield b"retry: %d\n\n" % RETRY_MS
         async with reading_cluster(kafka) as cluster:
             reader = TopicReader(cluster, topic, dict(positions))
-            async with aclosing(_until(over, reader, positions, as_json)) as parts:
+            async with aclosing(_until(over, reader, positions, record_format)) as parts:
                 async for part in parts:
                     yield part
-    except (KafkaError, ApiError) as error:
-        translated = translate(error)
+    except (KafkaError, ApiError, HttpError) as error:
+        translated = error if isinstance(error, HttpError) else translate(error)
         assert translated is not None
         data = json_bytes({"error_code": translated.error_code, "message": translated.message})
         yield b"event: error\ndata: " + data + b"\n\n"
@@ -116,7 +117,7 @@ async def _over(kafka: Kafka, request: Request) -> None:
 
 
 async def _until(
-    over: asyncio.Future[None], reader: TopicReader, sent: dict[int, int], as_json: RecordFormat
+    over: asyncio.Future[None], reader: TopicReader, sent: dict[int, int], record_format: RecordFormat
 ) -> AsyncGenerator[bytes, None]:
     """Events until it is over; `sent` follows what went out, which is behind what was read."""
     loop = asyncio.get_running_loop()
@@ -127,7 +128,8 @@ async def _until(
         for partition, record in fetched:
             sent[partition] = record.offset + 1
             place = ",".join(f"{number}:{offset}" for number, offset in sent.items()).encode()
-            events.append(b"id: %s\ndata: %s\n\n" % (place, json_bytes(as_json(partition, record))))
+            data = json_bytes(await record_format.told(partition, record))
+            events.append(b"id: %s\ndata: %s\n\n" % (place, data))
         if events:
             spoke_at = loop.time()
             yield b"".join(events)

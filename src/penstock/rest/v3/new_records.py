@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future
 from json import dumps
 from typing import Any, NamedTuple
 
-from penstock.client.errors import FatalError, KafkaError, RetriableError
+from penstock.client.errors import KafkaError
 from penstock.client.records import RecordMetadata
 from penstock.rest.errors import bad_field, of_kafka_error, partition_not_found
-from penstock.rest.fields import ANYTHING, Field, Fields
+from penstock.rest.fields import Field, Fields
 from penstock.rest.kafka import Kafka
-from penstock.rest.payloads import ENCODERS, encode_binary, encode_payload
+from penstock.rest.payloads import encode_binary
+from penstock.rest.schemas.choice import SchemaChoice
+from penstock.rest.schemas.writer import PayloadWriter
+from penstock.rest.sending import Produced, send
 from penstock.rest.timestamps import parse_time, time_text
+from penstock.rest.v3.new_payloads import DATA, KnownWriter, Payload, SchemaNotKnown, read_payload
 from penstock.web.errors import HttpError
 
 _HEADER = Fields(
     "ProduceRequestHeader",
     {"name": Field(str, required=True), "value": Field(str, description="in base64")},
 )
-_DATA = Fields(
-    "ProduceRequestData", {"type": Field(str, required=True, values=tuple(ENCODERS)), "data": Field(ANYTHING)}
-)
 _RECORD = {
     "partition_id": Field(int, description="chosen by the key if not given"),
     "headers": Field(list, items=_HEADER),
-    "key": Field(dict, items=_DATA),
-    "value": Field(dict, items=_DATA),
+    "key": Field(dict, items=DATA),
+    "value": Field(dict, items=DATA),
     "timestamp": Field(str, description="as in 2021-02-05T19:14:42Z; now if not given"),
 }
 RECORD = Fields("ProduceRequest", _RECORD)
@@ -39,15 +39,16 @@ Headers = list[tuple[str, bytes | None]]
 
 class NewRecord(NamedTuple):
     partition: int | None
-    key_type: str | None
-    key: bytes | None
-    value_type: str | None
-    value: bytes | None
+    key: Payload | None
+    value: Payload | None
     timestamp_ms: int | None
     headers: Headers
 
 
-def read_record(given: Any) -> NewRecord:
+ProducedRecord = Produced[NewRecord]
+
+
+def read_record(given: Any, topic: str, known_writer: KnownWriter) -> NewRecord:
     """The record that an object of a request describes; an `HttpError` names the field that it does not."""
     if not isinstance(given, dict):
         raise bad_field("record", given, "an object with key and value")
@@ -55,14 +56,10 @@ def read_record(given: Any) -> NewRecord:
     partition, timestamp, headers = get("partition_id"), get("timestamp"), get("headers")
     if partition is not None:
         _check_partition(partition)
-    key_type, key = encode_payload("key", get("key"))
-    value_type, value = encode_payload("value", get("value"))
     return NewRecord(
         partition,
-        key_type,
-        key,
-        value_type,
-        value,
+        read_payload("key", get("key"), topic, known_writer),
+        read_payload("value", get("value"), topic, known_writer),
         None if timestamp is None else parse_time("timestamp", timestamp),
         _headers(headers) if headers else [],
     )
@@ -90,51 +87,40 @@ def _header(field: str, given: Any) -> tuple[str, bytes | None]:
     return name, None if value is None else encode_binary(f"{field}.value", value)
 
 
-class Produced:
-    """A record that was handed to the producer, or refused before."""
-
-    __slots__ = ("error", "future", "record")
-
-    def __init__(self, record: NewRecord | None, future: Future[RecordMetadata] | None) -> None:
-        self.record = record
-        self.future = future
-        self.error: HttpError | None = None
-
-    async def outcome(self) -> RecordMetadata | None:
-        """Where it is; None if there is an `error`."""
-        if self.error is None:
-            assert self.future is not None
-            try:
-                return await self.future
-            except KafkaError as error:
-                self.error = of_kafka_error(error)
-        return None
-
-    def forget(self) -> None:
-        """Nobody will ask for the outcome; an error of it is nobody's business."""
-        if self.future is not None:
-            self.future.add_done_callback(lambda future: future.cancelled() or future.exception())
-
-
-def produce_record(kafka: Kafka, topic: str, given: Any) -> Produced:
+def produce_known(
+    kafka: Kafka, topic: str, given: Any, known_writer: KnownWriter | None = None
+) -> ProducedRecord:
+    """Without waiting; raises `SchemaNotKnown` before anything is sent."""
     try:
-        record = read_record(given)
+        record = read_record(given, topic, known_writer or kafka.schemas.known_writer)
     except HttpError as error:
-        refused = Produced(None, None)
-        refused.error = error
-        return refused
-    return Produced(record, _send(kafka, topic, record))
+        return Produced(None, None, error)
+    key, value = record.key, record.value
+    future = send(
+        kafka,
+        topic,
+        None if value is None else value.data,
+        None if key is None else key.data,
+        record.partition,
+        record.timestamp_ms,
+        record.headers,
+    )
+    return Produced(record, future)
 
 
-def _send(kafka: Kafka, topic: str, record: NewRecord) -> Future[RecordMetadata]:
-    sent = (topic, record.value, record.key, record.partition, record.timestamp_ms, record.headers)
-    try:
-        future = kafka.producer.send_nowait(*sent)
-        if future.done() and isinstance(future.exception(), FatalError):
-            future = kafka.replace_producer().send_nowait(*sent)
-        return future
-    except RetriableError:  # the buffer is full: wait for room
-        return ensure_future(kafka.producer.send(*sent))
+async def produce_record(kafka: Kafka, topic: str, given: Any) -> ProducedRecord:
+    """The same, after the registry was asked for what is not known."""
+    found: dict[SchemaChoice, PayloadWriter] = {}
+    while True:
+        try:
+            return produce_known(kafka, topic, given, lambda c: found.get(c) or kafka.schemas.known_writer(c))
+        except SchemaNotKnown as unknown:
+            try:
+                found[unknown.choice] = await kafka.schemas.writer(unknown.choice)
+            except HttpError as error:
+                return Produced(None, None, error)
+            except KafkaError as error:
+                return Produced(None, None, of_kafka_error(error))
 
 
 class Wording:
@@ -147,10 +133,10 @@ class Wording:
         """The members of the object that says where the record is."""
         _, partition, offset, timestamp_ms = metadata
         text = f'{self._place}{partition},"offset":{offset},"timestamp":"{time_text(timestamp_ms or 0)}"'
-        if record.key_type is not None:
-            text += f',"key":{{"type":"{record.key_type}","size":{len(record.key or b"")}}}'
-        if record.value_type is not None:
-            text += f',"value":{{"type":"{record.value_type}","size":{len(record.value or b"")}}}'
+        if record.key is not None:
+            text += f',"key":{{{record.key.about},"size":{len(record.key.data or b"")}}}'
+        if record.value is not None:
+            text += f',"value":{{{record.value.about},"size":{len(record.value.data or b"")}}}'
         return text
 
 

@@ -8,21 +8,22 @@ answered with 503, as any request is; so is a batch of which nothing could be ta
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from penstock.rest.errors import INVALID_BATCH, INVALID_PAYLOAD, bad_field
 from penstock.rest.json_stream import JsonStream, objects_in
 from penstock.rest.kafka import Kafka
-from penstock.rest.v3.new_records import Produced, Wording, failure, produce_record
+from penstock.rest.sending import UNAVAILABLE, Produced
+from penstock.rest.v3.new_payloads import SchemaNotKnown
+from penstock.rest.v3.new_records import ProducedRecord, Wording, failure, produce_known, produce_record
 from penstock.web.errors import HttpError
 from penstock.web.request import ClientGone, Request
 from penstock.web.response import Response, StreamedResponse
 
 JSON = "application/json"
 SEPARATOR = "\r\n"
-UNAVAILABLE = 503
 LONGEST_ENTRY_ID = 80
 _ID_CHARACTERS = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_")
 
@@ -43,11 +44,11 @@ def _is_small(request: Request, limit: int) -> bool:
 
 
 async def _produce_whole(kafka: Kafka, topic: str, body: bytes, wording: Wording) -> Response:
-    under_way: list[Produced] = []
+    under_way: list[ProducedRecord] = []
     try:
-        under_way.extend(produce_record(kafka, topic, given) for given in objects_in(body))
+        await _produce_each(kafka, topic, objects_in(body), under_way)
     except HttpError as error:
-        under_way.append(_refused(error))
+        under_way.append(Produced(None, None, error))
     if not under_way:
         raise _empty()
     texts = [await _answer(each, wording) for each in under_way]
@@ -56,26 +57,31 @@ async def _produce_whole(kafka: Kafka, topic: str, body: bytes, wording: Wording
     return Response((SEPARATOR.join(texts) + SEPARATOR).encode(), 200, JSON)
 
 
+async def _produce_each(
+    kafka: Kafka, topic: str, given: Iterable[Any], under_way: list[ProducedRecord]
+) -> None:
+    """Waits only where the registry has to be asked, so that records stay in order."""
+    for each in given:
+        try:
+            under_way.append(produce_known(kafka, topic, each))
+        except SchemaNotKnown:
+            under_way.append(await produce_record(kafka, topic, each))
+
+
 def _empty() -> HttpError:
     return HttpError(422, INVALID_PAYLOAD, "Payload error. Request body is empty. Data is required.")
 
 
-def _refused(error: HttpError) -> Produced:
-    produced = Produced(None, None)
-    produced.error = error
-    return produced
-
-
-async def _answer(produced: Produced, wording: Wording) -> str:
+async def _answer(produced: ProducedRecord, wording: Wording) -> str:
     metadata = await produced.outcome()
     if metadata is None:
         assert produced.error is not None
         return f"{{{failure(produced.error)}}}"
-    assert produced.record is not None
-    return f'{{"error_code":200,{wording.success(produced.record, metadata)}}}'
+    assert produced.about is not None
+    return f'{{"error_code":200,{wording.success(produced.about, metadata)}}}'
 
 
-def _raise_if_unavailable(under_way: Sequence[Produced]) -> None:
+def _raise_if_unavailable(under_way: Sequence[ProducedRecord]) -> None:
     errors = [each.error for each in under_way]
     if errors[0] is not None and all(error is not None and error.status == UNAVAILABLE for error in errors):
         raise errors[0]
@@ -87,7 +93,7 @@ def _raise_if_unavailable(under_way: Sequence[Produced]) -> None:
 async def _produce_stream(
     kafka: Kafka, topic: str, request: Request, wording: Wording
 ) -> AsyncGenerator[bytes, None]:
-    in_flight: asyncio.Queue[Produced | None] = asyncio.Queue(
+    in_flight: asyncio.Queue[ProducedRecord | None] = asyncio.Queue(
         kafka.settings.api_v3_produce_stream_max_in_flight
     )
     reading = asyncio.create_task(_read_stream(kafka, topic, request, in_flight))
@@ -104,7 +110,7 @@ async def _produce_stream(
 
 
 async def _read_stream(
-    kafka: Kafka, topic: str, request: Request, in_flight: asyncio.Queue[Produced | None]
+    kafka: Kafka, topic: str, request: Request, in_flight: asyncio.Queue[ProducedRecord | None]
 ) -> None:
     """Puts in what came, and None at the end. The queue's size keeps the client from being read ahead of Kafka."""
     stream = JsonStream(kafka.settings.api_v3_produce_request_size_limit_max_bytes)
@@ -114,15 +120,15 @@ async def _read_stream(
             async for chunk in _chunks(request):
                 for given in stream.feed(chunk):
                     count += 1
-                    await in_flight.put(produce_record(kafka, topic, given))
+                    await in_flight.put(await produce_record(kafka, topic, given))
         stream.end()
         if not count:
             raise _empty()
     except TimeoutError:
         message = "Streaming connection open for longer than allowed: Connection will be closed."
-        await in_flight.put(_refused(HttpError(408, 408, message)))
+        await in_flight.put(Produced(None, None, HttpError(408, 408, message)))
     except HttpError as error:
-        await in_flight.put(_refused(error))
+        await in_flight.put(Produced(None, None, error))
     except ClientGone:
         pass  # what was sent is sent; nobody hears of it
     await in_flight.put(None)
@@ -149,14 +155,15 @@ async def produce_batch(kafka: Kafka, request: Request) -> Response:
     if not body.strip():
         raise _bad_batch("Request body is empty. Data is required.")
     entries = _entries(next(objects_in(body)), kafka.settings.api_v3_produce_batch_maximum_entries)
-    under_way = [produce_record(kafka, topic, entry) for entry in entries]
+    under_way: list[ProducedRecord] = []
+    await _produce_each(kafka, topic, entries, under_way)
     wording = Wording(cluster_id, topic)
     successes, failures = [], []
     for entry, produced in zip(entries, under_way, strict=True):
         metadata = await produced.outcome()
         if metadata is not None:
-            assert produced.record is not None
-            successes.append(f'{{"id":"{entry["id"]}",{wording.success(produced.record, metadata)}}}')
+            assert produced.about is not None
+            successes.append(f'{{"id":"{entry["id"]}",{wording.success(produced.about, metadata)}}}')
         else:
             assert produced.error is not None
             failures.append(f'{{"id":"{entry["id"]}",{failure(produced.error)}}}')
