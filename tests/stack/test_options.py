@@ -27,6 +27,7 @@ from tests.stack.platform import penstock
         (["--brokers", "0"], "--brokers: got 0; takes 1"),
         (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker, registry, rest"),
         (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker, registry, rest"),
+        (["--only", "kafka", "--only", "zookeeper"], "--only: got 'kafka'; takes zookeeper, broker"),
         (["--port-offset", "-1"], "--port-offset: got -1; takes 0 to 56443"),
         (["--override", "num.partitions"], "--override: got 'num.partitions'; takes NAME=VALUE"),
         (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),

@@ -42,7 +42,12 @@ def _parser() -> argparse.ArgumentParser:
         help="add N to every port, so that several platforms live on one machine",
     )
     parser.add_argument(
-        "--only", type=_names, default=(), metavar="NAMES", help=f"start only these: {','.join(AVAILABLE)}"
+        "--only",
+        action="extend",
+        type=_names,
+        default=[],
+        metavar="NAMES",
+        help=f"start only these: {','.join(AVAILABLE)}",
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on; %(default)s if not given"
@@ -63,7 +68,7 @@ def _options(parsed: argparse.Namespace) -> StackOptions:
         ephemeral=ephemeral,
         brokers=parsed.brokers,
         port_offset=parsed.port_offset,
-        only=parsed.only,
+        only=tuple(parsed.only),
         host=parsed.host,
         overrides=parse_overrides(parsed.override),
     )
