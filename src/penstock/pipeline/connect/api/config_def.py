@@ -122,36 +122,57 @@ class ConfigDef:
 
     def validate(self, configs: Mapping[str, Any]) -> dict[str, ConfigValue]:
         """All errors of all keys at once."""
-        parsed: dict[str, Any] = {}
         answers = {key.name: ConfigValue(key.name) for key in self}
         for key in self:
-            try:
-                parsed[key.name] = self._parse_key(key, configs)
-            except ConfigError as error:
-                answers[key.name].errors.append(str(error))
+            _check(key, configs, answers[key.name])
+        parsed = {name: answer.value for name, answer in answers.items()}
         for key in self:
-            answer = answers[key.name]
-            answer.value = parsed.get(key.name)
             if key.recommender is not None:
-                answer.recommended_values = list(key.recommender(key.name, parsed))
+                answers[key.name].recommended_values = list(key.recommender(key.name, parsed))
         return answers
 
     def _parse_key(self, key: ConfigKey, configs: Mapping[str, Any]) -> Any:
-        if key.name in configs:
-            value = parse_value(key, configs[key.name])
-        elif key.is_required:
-            raise ConfigError(f'Missing required configuration "{key.name}" which has no default value.')
-        else:
-            value = key.default
+        value = _given(key, configs)
         if key.validator is not None:
             key.validator(key.name, value)
         return value
 
 
+def _given(key: ConfigKey, configs: Mapping[str, Any]) -> Any:
+    if key.name in configs:
+        return parse_value(key, configs[key.name])
+    if key.is_required:
+        raise ConfigError(f'Missing required configuration "{key.name}" which has no default value.')
+    return key.default
+
+
+def _check(key: ConfigKey, configs: Mapping[str, Any], answer: ConfigValue) -> None:
+    """As Kafka does it, a value that cannot be parsed is null to the validator, which may say so too."""
+    try:
+        answer.value = _given(key, configs)
+    except ConfigError as error:
+        answer.errors.append(str(error))
+    if key.validator is None:
+        return
+    try:
+        key.validator(key.name, answer.value)
+    except ConfigError as error:
+        answer.errors.append(str(error))
+    except (TypeError, AttributeError):  # a validator that takes no None
+        if answer.value is not None:
+            raise
+
+
 def invalid(name: str, value: Any, why: str) -> ConfigError:
-    return ConfigError(
-        f"Invalid value {value if value is not None else 'null'} for configuration {name}: {why}"
-    )
+    return ConfigError(f"Invalid value {_as_java_prints(value)} for configuration {name}: {why}")
+
+
+def _as_java_prints(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
 def parse_value(key: ConfigKey, value: Any) -> Any:
@@ -210,7 +231,9 @@ _PARSERS: dict[ConfigType, Callable[[str, str], Any]] = {
 
 def at_least(minimum: float) -> Validator:
     def check(name: str, value: Any) -> None:
-        if value is None or value < minimum:
+        if value is None:
+            raise invalid(name, value, "Value must be non-null")
+        if value < minimum:
             raise invalid(name, value, f"Value must be at least {minimum}")
 
     return check
@@ -218,7 +241,9 @@ def at_least(minimum: float) -> Validator:
 
 def between(low: float, high: float) -> Validator:
     def check(name: str, value: Any) -> None:
-        if value is None or value < low:
+        if value is None:
+            raise invalid(name, value, "Value must be non-null")
+        if value < low:
             raise invalid(name, value, f"Value must be at least {low}")
         if value > high:
             raise invalid(name, value, f"Value must be no more than {high}")
