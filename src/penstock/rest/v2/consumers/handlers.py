@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from penstock.rest.addresses import authority
+from penstock.rest.addresses import root
 from penstock.rest.errors import (
     RETRY_AFTER_SECONDS,
     UNREACHABLE,
@@ -93,9 +93,7 @@ async def create(kafka: Kafka, request: Request) -> Response:
     group = request.path["group"]
     given = await NEW_INSTANCE.read(request) if (await request.body()).strip() else {}
     instance = await kafka.consumers.create(group, read_config(kafka.settings, group, given))
-    address = (
-        f"http://{authority(kafka, request)}/consumers/{_quoted(group)}/instances/{_quoted(instance.name)}"
-    )
+    address = f"{root(kafka, request)}/consumers/{_quoted(group)}/instances/{_quoted(instance.name)}"
     return json_response({"instance_id": instance.name, "base_uri": address})
 
 

@@ -156,6 +156,7 @@ class ConsumerInstance:
 
     def begin_read(self) -> None:
         """Whoever asks for more has processed what was returned."""
+        self._require_open()
         self.progress.begin_read()
         self._maybe_commit()
         if self._membership is not None:

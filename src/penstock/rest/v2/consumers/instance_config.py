@@ -94,7 +94,9 @@ def _integer(given: dict[str, Any], name: str, default: int) -> int:
 
 def _kafka_config(settings: RestSettings, group: str, given: dict[str, Any]) -> ConsumerConfig:
     configs: dict[str, object] = {
-        name: text for name, text in settings.consumer_configs.items() if name in ConsumerConfig.TABLE
+        name: text
+        for name, text in settings.client_configs("consumer.").items()
+        if name in ConsumerConfig.TABLE
     }
     configs["group.id"] = group
     for field, name in _KAFKA_NAMES.items():

@@ -90,7 +90,8 @@ class Membership:
         self.member_id = ""
         self.generation = -1
         self._assigned_in = NEVER
-        self._counts: dict[str, int] = {}
+        self._own: dict[str, int] = {}
+        self._others: dict[str, int] = {}
         self.is_stable = False
         self._is_reached = False
         self._trouble: KafkaError | None = None
@@ -104,7 +105,7 @@ class Membership:
     @property
     def topics(self) -> list[str]:
         """Those that are subscribed; of a pattern, those that it has matched."""
-        return sorted(self._counts) if self.wanted.pattern else list(self.wanted.topics)
+        return sorted(self._own) if self.wanted.pattern else list(self.wanted.topics)
 
     def trouble(self) -> KafkaError | None:
         """Why this member has no partitions, if something is wrong."""
@@ -114,7 +115,7 @@ class Membership:
 
     def want(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self._counts = {}
+        self._own = {}
         self.rejoin()
 
     def rejoin(self) -> None:
@@ -184,11 +185,12 @@ class Membership:
     async def _join_generation(self, cluster: Cluster) -> list[TopicPartition]:
         self._is_reached = False
         self._is_to_rejoin = False
-        self._counts = await self._look_up(cluster, self.wanted.topics, self.wanted.pattern)
+        self._own = await self._look_up(cluster, self.wanted.topics, self.wanted.pattern)
         self._is_reached = True
         joined = await self._join(cluster)
         self.generation = joined.generation_id
         self._leads = joined.leader == joined.member_id
+        self._others = {}
         assignments = await self._assign(cluster, joined) if self._leads and joined.members else []
         request = SyncGroupRequest(
             self._group,
@@ -226,11 +228,9 @@ class Membership:
             each.member_id: (each.group_instance_id, subscribed_topics(bytes(each.metadata)))
             for each in joined.members
         }
-        unknown = {topic for _, topics in members.values() for topic in topics} - self._counts.keys()
-        counts = self._counts | (
-            await self._look_up(cluster, tuple(sorted(unknown)), None) if unknown else {}
-        )
-        self._counts = counts if self.wanted.pattern is None else self._counts
+        others = {topic for _, topics in members.values() for topic in topics} - self._own.keys()
+        self._others = await self._look_up(cluster, tuple(sorted(others)), None) if others else {}
+        counts = self._own | self._others
         return [SyncGroupRequestAssignment(*each) for each in assign(members, counts).items()]
 
     # staying
@@ -280,15 +280,18 @@ class Membership:
 
     def _next_look(self) -> float:
         age_ms = self._config.metadata_max_age_ms
-        is_missing = not self._counts or 0 in self._counts.values()
+        is_missing = not self._own or 0 in self._own.values() or 0 in self._others.values()
         seconds = min(MISSING_TOPIC_SECONDS, age_ms / 1000) if is_missing else age_ms / 1000
         return asyncio.get_running_loop().time() + seconds
 
     async def _are_topics_others(self, cluster: Cluster) -> bool:
         """Whether a pattern matches others now, or the one who assigns partitions sees more of them."""
-        known = tuple(self._counts) if self.wanted.pattern is None else ()
-        counts = await self._look_up(cluster, known, self.wanted.pattern)
-        return counts.keys() != self._counts.keys() or (self._leads and counts != self._counts)
+        own = await self._look_up(cluster, tuple(self._own), self.wanted.pattern)
+        if own.keys() != self._own.keys():
+            return True
+        others = tuple(self._others) if self._leads else ()
+        seen = await self._look_up(cluster, others, None) if others else self._others
+        return self._leads and (own, seen) != (self._own, self._others)
 
     async def _look_up(
         self, cluster: Cluster, topics: tuple[str, ...], pattern: re.Pattern[str] | None

@@ -7,7 +7,7 @@ up, the instance was deleted, the proxy stops. Its time is up a moment later onl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,8 @@ from penstock.web.errors import HttpError, unavailable
 from penstock.web.request import ClientGone
 
 LONGEST_FETCH_MS = 500
-FETCH_BYTES = 1024 * 1024
+FETCH_BYTES, LEAST_FETCH_BYTES = 1024 * 1024, 64 * 1024
+"""What is too much for one answer is set aside for the next."""
 OVERTIME_SECONDS = 0.5
 """How much longer than the request an answer of Kafka's may take that is on its way."""
 PAUSE_SECONDS = 0.1
@@ -60,17 +61,34 @@ class Read:
     def _left_ms(self) -> int:
         return max(0, int((self._deadline - self._loop.time()) * 1000))
 
-    async def run(self, gone: Awaitable[None], stopping: asyncio.Event) -> list[JsonRecord]:
-        """`gone` comes about when the client hangs up."""
+    async def run(
+        self, hung_up: Callable[[], Coroutine[Any, Any, None]], stopping: asyncio.Event
+    ) -> list[JsonRecord]:
+        """`hung_up` returns when the client is gone."""
+        reading = asyncio.ensure_future(self._read_in_turn())
+        ends = [
+            asyncio.ensure_future(each) for each in (hung_up(), self._instance.closed.wait(), stopping.wait())
+        ]
+        try:
+            await asyncio.wait([reading, *ends], return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                return reading.result()
+            raise ClientGone if ends[0].done() else instance_not_found()
+        finally:
+            for each in (reading, *ends):
+                each.cancel()
+            await asyncio.wait([reading, *ends])
+
+    async def _read_in_turn(self) -> list[JsonRecord]:
         instance = self._instance
         try:
-            async with asyncio.timeout_at(self._deadline + OVERTIME_SECONDS):
+            async with asyncio.timeout_at(self._deadline):
                 await instance.reading.acquire()
         except TimeoutError:
             return []  # another read took all the time
         try:
             instance.begin_read()
-            await self._collect_unless_over(gone, stopping)
+            await self._collect()
             instance.progress.end_read()
             return self._found
         except BaseException:
@@ -79,23 +97,13 @@ class Read:
         finally:
             instance.reading.release()
 
-    async def _collect_unless_over(self, gone: Awaitable[None], stopping: asyncio.Event) -> None:
-        collecting = asyncio.ensure_future(self._collect())
-        ends = [asyncio.ensure_future(each) for each in (gone, self._instance.closed.wait(), stopping.wait())]
-        try:
-            await asyncio.wait([collecting, *ends], return_when=asyncio.FIRST_COMPLETED)
-            if not collecting.done():
-                raise ClientGone if ends[0].done() else instance_not_found()
-            collecting.result()
-        finally:
-            for each in (collecting, *ends):
-                each.cancel()
-            await asyncio.wait([collecting, *ends])
-
     async def _collect(self) -> None:
+        has_tried = False
         while not await self._take_what_is_set_aside():
-            if self._size >= max(1, self._limits.min_bytes) or self._deadline <= self._loop.time():
+            is_time_up = has_tried and self._loop.time() >= self._deadline
+            if is_time_up or self._size >= max(1, self._limits.min_bytes):
                 break
+            has_tried = True
             try:
                 async with asyncio.timeout_at(self._deadline + OVERTIME_SECONDS):
                     await self._get_more()
@@ -127,7 +135,7 @@ class Read:
         await instance.fetch(min(self._left_ms, LONGEST_FETCH_MS), self._fetch_bytes())
 
     def _fetch_bytes(self) -> int:
-        return max(1, min(FETCH_BYTES, self._limits.max_bytes - self._size))
+        return max(LEAST_FETCH_BYTES, min(FETCH_BYTES, self._limits.max_bytes - self._size))
 
     # what was fetched
 

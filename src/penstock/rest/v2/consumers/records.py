@@ -33,7 +33,7 @@ async def read_records(kafka: Kafka, request: Request) -> Response:
     await request.body()
     read = Read(instance, limits, chosen.decode, chosen.decode_with_schema(kafka))
     with instance.in_use():
-        return Response(_json(await read.run(request.hung_up(), kafka.stopping)), content_type=media_type)
+        return Response(_json(await read.run(request.hung_up, kafka.stopping)), content_type=media_type)
 
 
 def _limits(kafka: Kafka, instance: ConsumerInstance, request: Request) -> Limits:
