@@ -6,6 +6,11 @@ from penstock.rest.kafka import Kafka
 from penstock.web.request import Request
 
 
+def root(kafka: Kafka, request: Request) -> str:
+    """`http://host:port`, or with https where that is how it was asked."""
+    return f"{request.scope['scheme']}://{authority(kafka, request)}"
+
+
 def authority(kafka: Kafka, request: Request) -> str:
     """The host and the port that it asked for, or `host.name`."""
     asked = request.header(b"host")
