@@ -65,7 +65,14 @@ def test_old_names_still_count() -> None:
         ),
         ("leader.eligibility", "maybe", "leader.eligibility: got 'maybe'; takes true or false"),
         ("listeners", "8081", "listeners: got '8081', takes http://host:port"),
-        ("listeners", "https://0.0.0.0:8081", "https is not available yet"),
+        ("listeners", "https://0.0.0.0:8081", "ssl.keystore.location: missing; a listener of https"),
+        ("ssl.keystore.type", "JKS", "ssl.keystore.type: got 'JKS'; takes one of PEM"),
+        ("authentication.method", "BASIC", "authentication.users.location: missing"),
+        (
+            "schema.registry.inter.instance.protocol",
+            "https",
+            "inter.instance.protocol: got https; takes that of one of the listeners",
+        ),
         (
             "kafkagroup.heartbeat.interval.ms",
             "10000",
@@ -97,11 +104,12 @@ def test_what_has_no_effect_is_warned_of() -> None:
         "master.eligibility": "true",
         "debug": "true",
         "ssl.keystore.location": "x",
+        "ssl.provider": "x",
         "kafkastor.topic": "y",
         "zzz": "1",
     }
     assert list(warnings_about(configs)) == [
-        "ssl.keystore.location: has no effect on this registry",
+        "ssl.provider: has no effect on this registry",
         "kafkastor.topic: unknown setting, ignored; did you mean kafkastore.topic?",
         "zzz: unknown setting, ignored",
     ]

@@ -40,7 +40,7 @@ def test_it_serves_until_it_is_told_to_stop(tmp_path: Path, broker: InProcessBro
         (["bootstrap.servers=nowhere"], "bootstrap.servers: got 'nowhere', takes host:port[,host:port...]"),
         (
             ["bootstrap.servers=localhost:9092", "listeners=localhost:8082"],
-            "listeners: got 'localhost:8082', takes http://host:port[,http://host:port...]",
+            "listeners: got 'localhost:8082', takes http://host:port or https://host:port, several with commas",
         ),
     ],
 )

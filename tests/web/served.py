@@ -15,18 +15,27 @@ from starlette.types import ASGIApp
 
 from penstock.web.listeners import Listener
 from penstock.web.serving import serving
+from penstock.web.tls import TlsFiles
 
 
 @contextmanager
 def served(make_app: Callable[[], ASGIApp]) -> Iterator[int]:
+    with served_on(make_app, [Listener("127.0.0.1", 0)]) as [bound]:
+        yield bound.port
+
+
+@contextmanager
+def served_on(
+    make_app: Callable[[], ASGIApp], listeners: list[Listener], tls: TlsFiles | None = None
+) -> Iterator[list[Listener]]:
     ready = threading.Event()
-    port = 0
+    bound: list[Listener] = []
 
     async def run() -> None:
-        nonlocal port, loop, stop
+        nonlocal loop, stop
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        async with serving(make_app(), [Listener("127.0.0.1", 0)]) as [bound]:
-            port = bound.port
+        async with serving(make_app(), listeners, tls=tls) as found:
+            bound.extend(found)
             ready.set()
             await stop.wait()
 
@@ -36,7 +45,7 @@ def served(make_app: Callable[[], ASGIApp]) -> Iterator[int]:
     thread.start()
     assert ready.wait(30)
     try:
-        yield port
+        yield bound
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)

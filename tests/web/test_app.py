@@ -243,13 +243,12 @@ def test_listeners_that_are_none(text: str) -> None:
 
 
 def test_listeners() -> None:
-    assert parse_listeners("listeners", ["http://:1", " http://[::1]:2 ", "http://a:3"]) == [
+    assert parse_listeners("listeners", ["http://:1", " http://[::1]:2 ", "http://a:3", "https://b:4"]) == [
         Listener("0.0.0.0", 1),
         Listener("::1", 2),
         Listener("a", 3),
+        Listener("b", 4, "https"),
     ]
-    with pytest.raises(ConfigError, match="https is not available yet"):
-        parse_listeners("listeners", ["https://a:1"])
 
 
 def test_a_port_in_use_is_named() -> None:

@@ -35,8 +35,8 @@ class RunningRegistry(NamedTuple):
 async def running_registry(settings: RegistrySettings) -> AsyncIterator[RunningRegistry]:
     """A registry in this event loop."""
     node = RegistryNode(settings)
-    async with serving(make_app(node), settings.endpoints) as listeners:
-        running = asyncio.create_task(node.run(listeners[0].port))
+    async with serving(make_app(node), settings.endpoints, tls=settings.web.tls_files) as listeners:
+        running = asyncio.create_task(node.run(settings.reached_through(listeners)))
         try:
             yield RunningRegistry(listeners, running, node)
         finally:

@@ -1,4 +1,4 @@
-"""Writes that a follower passes on to the leader, over HTTP, as Confluent's registries do.
+"""Writes that a follower passes on to the leader, over HTTP or HTTPS, as Confluent's registries do.
 
 Each goes over a connection of its own: on one that was kept open, a request that fails may or may not have been heard,
 and a write must not be sent twice.
@@ -7,18 +7,22 @@ and a write must not be sent twice.
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 
 import httptools
 
 from penstock.registry import errors
 from penstock.registry.election_protocol import Identity
 from penstock.registry.settings import RegistrySettings
+from penstock.web.listeners import HTTPS
 from penstock.web.request import Request
 from penstock.web.response import Response
+from penstock.web.tls import TlsFiles
 
 FORWARDED = b"x-forward"
 PASSED_ON = (b"content-type", b"accept", b"authorization", b"x-request-id", b"user-agent")
 READ_BYTES = 64 * 1024
+_client_context = lru_cache(maxsize=1)(TlsFiles.client_context)
 
 
 class _Answer:
@@ -42,9 +46,10 @@ class _Answer:
 async def forward(request: Request, leader: Identity, settings: RegistrySettings) -> Response:
     """The leader's answer, whatever it is; `RegistryError` 50003 if there is none."""
     body = await request.body()
+    tls = _client_context(settings.web.tls_files) if leader.scheme == HTTPS else None
     try:
         async with asyncio.timeout(settings.leader_connect_timeout_ms / 1000):
-            reader, writer = await asyncio.open_connection(leader.host, leader.port)
+            reader, writer = await asyncio.open_connection(leader.host, leader.port, ssl=tls)
         try:
             async with asyncio.timeout(settings.leader_read_timeout_ms / 1000):
                 writer.write(_head(request, leader, len(body)) + body)

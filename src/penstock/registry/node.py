@@ -18,6 +18,7 @@ from penstock.registry.state import RegistryState
 from penstock.registry.store import SchemaStore
 from penstock.registry.writer import Decide, Fenced, Writer
 from penstock.web.errors import unavailable
+from penstock.web.listeners import Listener
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
 
@@ -91,10 +92,10 @@ class RegistryNode:
 
     # life
 
-    async def run(self, port: int) -> None:
-        """Until cancelled; raises what makes it pointless to go on. `port` is where it listens."""
+    async def run(self, listener: Listener) -> None:
+        """Until cancelled; raises what makes it pointless to go on. `listener` is where others reach it."""
         reading = asyncio.create_task(self._store.run())
-        taking_part = asyncio.create_task(self._take_part(port))
+        taking_part = asyncio.create_task(self._take_part(listener))
         try:
             done, _ = await asyncio.wait([reading, taking_part], return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -103,11 +104,14 @@ class RegistryNode:
             await _end(taking_part)  # before the reader: what is being written is answered when it was read
             await _end(reading)
 
-    async def _take_part(self, port: int) -> None:
+    async def _take_part(self, listener: Listener) -> None:
         await self._store.read_to_the_end()
         settings = self.settings
         identity = Identity(
-            settings.advertised_host(), settings.host_port or port, settings.leader_eligibility
+            settings.advertised_host(),
+            settings.host_port or listener.port,
+            settings.leader_eligibility,
+            listener.scheme,
         )
         self._url = identity.url
         self._election = LeaderElection(settings, identity, self._on_leader)

@@ -5,7 +5,7 @@ Settings that begin with `kafkastore.` and are none of the registry's own go to 
 configs of the topic, if it has to be made. An unknown name warns, a bad value stops the start.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 from penstock.errors import ConfigError
 from penstock.settings.declare import HIGH, LOW, boolean, integer, items, string
 from penstock.settings.endpoints import name_of_this_machine
-from penstock.settings.table import table_of
+from penstock.settings.table import Table, table_of
 from penstock.settings.takes import at_least, between, one_of, one_of_any_case
-from penstock.web.listeners import Listener, parse_listeners
+from penstock.web.listeners import HTTP, HTTPS, Listener, parse_listeners
+from penstock.web.settings import WEB_TABLE, WebSettings
 
 COMPATIBILITY_LEVELS = (
     *("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"),
@@ -29,7 +30,7 @@ INT_MAX = 2**31 - 1
 class RegistrySettings:
     listeners: tuple[str, ...] = items(
         ("http://0.0.0.0:8081",),
-        "Where the registry listens: http://host:port, several with commas.",
+        "Where the registry listens: http://host:port or https://host:port, several with commas.",
         importance=HIGH,
     )
     host_name: str | None = string(
@@ -110,7 +111,12 @@ class RegistrySettings:
     size_limit_filter_max_request_body_size: int = integer(
         10 * 1024 * 1024, "Bytes of a request's body; a larger one is refused unread.", at_least(1)
     )
-    schema_registry_inter_instance_protocol: str = string("http", "How writes are forwarded.", one_of("http"))
+    schema_registry_inter_instance_protocol: str | None = string(
+        None,
+        "How other registries reach this one: through its first listener of http or https. Any unless set.",
+        one_of(HTTP, HTTPS),
+    )
+    web: WebSettings = field(default_factory=WebSettings)
     configs: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -118,10 +124,12 @@ class RegistrySettings:
         given = {_RENAMED.get(name, name): text for name, text in configs.items()}
         values: dict[str, Any] = {
             one.attribute: one.parse(given[name], where)
-            for name, one in REGISTRY_TABLE.items()
+            for name, one in table_of(cls).items()
             if name in given
         }
-        settings = cls(**values, configs=given)
+        listeners = parse_listeners("listeners", values.get("listeners", cls.listeners))
+        web = WebSettings.from_configs(given, listeners, where)
+        settings = cls(**values, web=web, configs=given)
         settings._check()
         return settings
 
@@ -133,7 +141,17 @@ class RegistrySettings:
                 f"kafkagroup.heartbeat.interval.ms: got {self.kafkagroup_heartbeat_interval_ms}, "
                 f"takes less than kafkagroup.session.timeout.ms ({self.kafkagroup_session_timeout_ms})"
             )
-        assert self.endpoints
+        assert self.reached_through(self.endpoints)
+
+    def reached_through(self, listeners: Sequence[Listener]) -> Listener:
+        """Which of its listeners other registries are told."""
+        wanted = self.schema_registry_inter_instance_protocol
+        found = next((each for each in listeners if wanted in (None, each.scheme)), None)
+        if found is None:
+            raise ConfigError(
+                f"schema.registry.inter.instance.protocol: got {wanted}; takes that of one of the listeners"
+            )
+        return found
 
     @cached_property
     def endpoints(self) -> list[Listener]:
@@ -164,7 +182,7 @@ class RegistrySettings:
         return {**given, "cleanup.policy": "compact"}
 
 
-REGISTRY_TABLE = table_of(RegistrySettings)
+REGISTRY_TABLE = Table((*table_of(RegistrySettings).values(), *WEB_TABLE.values()))
 _RENAMED = {
     "master.eligibility": "leader.eligibility",
     "avro.compatibility.level": "schema.compatibility.level",

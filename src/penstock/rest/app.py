@@ -29,13 +29,17 @@ def make_app(kafka: Kafka) -> HttpApp:
         JSON,
         max_body_bytes=kafka.settings.api_v3_produce_request_size_limit_max_bytes,
         translate=translate,
+        authentication=kafka.settings.web.authentication,
     )
 
 
 @asynccontextmanager
 async def running_proxy(settings: RestSettings) -> AsyncIterator[list[Listener]]:
     """A proxy in this event loop: where it listens."""
-    async with connected_kafka(settings) as kafka, serving(make_app(kafka), settings.endpoints) as listeners:
+    async with (
+        connected_kafka(settings) as kafka,
+        serving(make_app(kafka), settings.endpoints, tls=settings.web.tls_files) as listeners,
+    ):
         try:
             yield listeners
         finally:

@@ -11,9 +11,10 @@ from typing import Any
 
 from penstock.errors import ConfigError
 from penstock.settings.declare import HIGH, LOW, integer, items, string
-from penstock.settings.table import table_of
+from penstock.settings.table import Table, table_of
 from penstock.settings.takes import at_least, between
 from penstock.web.listeners import Listener, parse_listeners
+from penstock.web.settings import WEB_TABLE, WebSettings
 
 ALL_CLIENTS = "client."
 INT_MAX = 2**31 - 1
@@ -24,7 +25,7 @@ MAX_FETCH_MIN_BYTES = 10_000_000
 class RestSettings:
     listeners: tuple[str, ...] = items(
         ("http://0.0.0.0:8082",),
-        "Where the proxy listens: http://host:port, several with commas.",
+        "Where the proxy listens: http://host:port or https://host:port, several with commas.",
         importance=HIGH,
     )
     bootstrap_servers: tuple[str, ...] = items(
@@ -78,16 +79,18 @@ class RestSettings:
     consumer_event_streams_max: int = integer(
         1_000, "Streams of events at the same time; more are refused with 429.", at_least(0), importance=LOW
     )
+    web: WebSettings = field(default_factory=WebSettings)
     configs: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_configs(cls, configs: Mapping[str, str], where: str = "") -> "RestSettings":
         values: dict[str, Any] = {
             one.attribute: one.parse(configs[name], where)
-            for name, one in REST_TABLE.items()
+            for name, one in table_of(cls).items()
             if name in configs
         }
-        settings = cls(**values, configs=configs)
+        listeners = parse_listeners("listeners", values.get("listeners", cls.listeners))
+        settings = cls(**values, web=WebSettings.from_configs(configs, listeners, where), configs=configs)
         if not settings.bootstrap_servers:
             raise ConfigError("bootstrap.servers: missing; give it as host:port[,host:port...]")
         assert settings.endpoints
@@ -141,7 +144,7 @@ class RestSettings:
         return {**found, "bootstrap.servers": ",".join(self.bootstrap_servers)}
 
 
-REST_TABLE = table_of(RestSettings)
+REST_TABLE = Table((*table_of(RestSettings).values(), *WEB_TABLE.values()))
 WITHOUT_EFFECT = {
     *(
         "zookeeper.connect",

@@ -13,6 +13,7 @@ from itertools import count
 
 from starlette.types import Receive, Scope, Send
 
+from penstock.web.authentication import Authentication
 from penstock.web.errors import BodyTooLarge, HttpError
 from penstock.web.media_types import MediaTypes
 from penstock.web.request import ClientGone, Request
@@ -31,7 +32,10 @@ Rewrite = Callable[[Scope], str]
 
 
 class HttpApp:
-    """`translate` makes an `HttpError` of the service's own exceptions; `rewrite` gives the path to route by."""
+    """`translate` makes an `HttpError` of the service's own exceptions; `rewrite` gives the path to route by.
+
+    `authentication` says who may come in.
+    """
 
     def __init__(
         self,
@@ -41,12 +45,14 @@ class HttpApp:
         max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
         translate: Translate = lambda error: None,
         rewrite: Rewrite = lambda scope: str(scope["raw_path"], "latin-1"),
+        authentication: Authentication | None = None,
     ) -> None:
         self._routes = routes
         self._media_types = media_types
         self._max_body_bytes = max_body_bytes
         self._translate = translate
         self._rewrite = rewrite
+        self._authentication = authentication
         self._request_numbers = count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,6 +61,8 @@ class HttpApp:
         request_id = self._request_id(request)
         media_type = self._media_types.produces[0]
         try:
+            if self._authentication is not None:
+                self._authentication.check(request)
             route, request.path = self._routes.find(scope["method"], self._rewrite(scope))
             media_type = _agree(route.media_types or self._media_types, request)
             response = await route.handler(request)

@@ -1,4 +1,4 @@
-"""Where a service listens: `http://host:port`, and the sockets for it."""
+"""Where a service listens: `http://host:port` or `https://host:port`, and the sockets for it."""
 
 import socket
 from collections.abc import Iterable
@@ -8,33 +8,34 @@ from urllib.parse import urlsplit
 from penstock.errors import ConfigError
 
 BACKLOG = 2048
+HTTP, HTTPS = "http", "https"
+TAKES = "takes http://host:port or https://host:port, several with commas"
 
 
 class Listener(NamedTuple):
     host: str
     port: int
+    scheme: str = HTTP
 
     def __str__(self) -> str:
-        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
 
 def parse_listeners(key: str, texts: Iterable[str]) -> list[Listener]:
     listeners = [_parse(key, text.strip()) for text in texts]
     if not listeners:
-        raise ConfigError(f"{key}: is empty; takes http://host:port[,http://host:port...]")
+        raise ConfigError(f"{key}: is empty; {TAKES}")
     return listeners
 
 
 def _parse(key: str, text: str) -> Listener:
-    if text.startswith("https:"):
-        raise ConfigError(f"{key}: got {text!r}; https is not available yet, takes http://host:port")
     try:
         parts = urlsplit(text)
-        if parts.scheme == "http" and parts.port is not None and not parts.path.strip("/"):
-            return Listener(parts.hostname or "0.0.0.0", parts.port)
+        if parts.scheme in (HTTP, HTTPS) and parts.port is not None and not parts.path.strip("/"):
+            return Listener(parts.hostname or "0.0.0.0", parts.port, parts.scheme)
     except ValueError:
         pass
-    raise ConfigError(f"{key}: got {text!r}, takes http://host:port[,http://host:port...]")
+    raise ConfigError(f"{key}: got {text!r}, {TAKES}")
 
 
 def bind(key: str, listener: Listener) -> socket.socket:

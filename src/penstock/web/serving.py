@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager, contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from penstock.web.listeners import Listener, bind
+from penstock.web.listeners import HTTP, HTTPS, Listener, bind
+from penstock.web.tls import TlsFiles
 
 KEEP_ALIVE_SECONDS = 75
 GRACEFUL_STOP_SECONDS = 10
@@ -33,19 +34,41 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    app: ASGIApp, listeners: Sequence[Listener], *, key: str = "listeners", max_connections: int | None = None
+    app: ASGIApp,
+    listeners: Sequence[Listener],
+    *,
+    key: str = "listeners",
+    tls: TlsFiles | None = None,
+    max_connections: int | None = None,
 ) -> AsyncIterator[list[Listener]]:
-    """Yields where it really listens. On leaving, requests under way are answered, but not waited for for ever."""
-    with contextlib.ExitStack() as closing:
+    """Yields where it really listens. On leaving, requests under way are answered, but not waited for for ever.
+
+    `tls` is what listeners of https need. One server of uvicorn's is either with TLS or without.
+    """
+    contexts = {HTTPS: tls.server_context() if tls and tls.own else None, HTTP: None}
+    async with contextlib.AsyncExitStack() as closing:
         sockets = [closing.enter_context(bind(key, listener)) for listener in listeners]
-        server = _Server(_config(app, max_connections))
-        running = asyncio.create_task(server.serve(sockets))
-        await server.is_up.wait()
-        try:
-            yield [_bound(each) for each in sockets]
-        finally:
-            server.should_exit = True
-            await running
+        for scheme in dict.fromkeys(listener.scheme for listener in listeners):
+            own = [
+                each for each, listener in zip(sockets, listeners, strict=True) if listener.scheme == scheme
+            ]
+            config = _config(app, max_connections)
+            config.load()
+            config.ssl = contexts[scheme]
+            assert (config.ssl is not None) == (scheme == HTTPS), "https needs a key and certificates"
+            await closing.enter_async_context(_running(_Server(config), own))
+        yield [_bound(each, listener) for each, listener in zip(sockets, listeners, strict=True)]
+
+
+@asynccontextmanager
+async def _running(server: _Server, sockets: list[socket.socket]) -> AsyncIterator[None]:
+    running = asyncio.create_task(server.serve(sockets))
+    await server.is_up.wait()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await running
 
 
 def _config(app: ASGIApp, max_connections: int | None) -> uvicorn.Config:
@@ -66,6 +89,6 @@ def _config(app: ASGIApp, max_connections: int | None) -> uvicorn.Config:
     )
 
 
-def _bound(listening: socket.socket) -> Listener:
+def _bound(listening: socket.socket, listener: Listener) -> Listener:
     host, port, *_ = listening.getsockname()
-    return Listener(host, port)
+    return Listener(host, port, listener.scheme)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from penstock.wire.messages.alter_user_scram_credentials import (
 )
 from tests.client.cluster.conftest import Asker
 from tests.support.apache_kafka import ApacheKafka, require_java
+from tests.support.certificates import self_signed
 from tests.support.processes import free_port
 
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
@@ -39,7 +39,7 @@ class Secured:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     require_java()
     directory = tmp_path_factory.mktemp("secured")
-    key, certificate = _certificate(directory)
+    certificate, key = self_signed(directory)
     sasl, tls = free_port(), free_port()
     server = ApacheKafka(directory / "kafka")
     listeners = f"SASL_PLAINTEXT://127.0.0.1:{sasl},SASL_SSL://127.0.0.1:{tls}"
@@ -60,15 +60,6 @@ def _sasl_settings(listener: str) -> dict[str, str]:
         f"{prefix}.plain.sasl.jaas.config": PLAIN_JAAS,
         **{f"{prefix}.{name.lower()}.sasl.jaas.config": SCRAM_JAAS for name in SCRAM},
     }
-
-
-def _certificate(directory: Path) -> tuple[Path, Path]:
-    key, certificate, both = directory / "key.pem", directory / "cert.pem", directory / "both.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
-    both.write_text(key.read_text() + certificate.read_text())
-    return both, certificate
 
 
 def _add_scram_users(bootstrap: str) -> None:

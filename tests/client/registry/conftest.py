@@ -1,6 +1,5 @@
 """A Schema Registry for these tests, our client of it, and Confluent's."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from penstock.client.registry import SchemaRegistryClient
 from tests.client.registry.confluent import TheirClient
+from tests.support.certificates import self_signed
 from tests.support.registry import Registry, own_group, running_registry
 
 
@@ -33,17 +33,5 @@ def theirs(registry_process: Registry) -> Iterator[TheirClient]:
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Of an authority, and of a server called localhost, with its key."""
-    directory = tmp_path_factory.mktemp("certificates")
-    files = {name: directory / f"{name}.pem" for name in ("authority", "server")}
-    key = directory / "server.key"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
-            *("-keyout", key, "-out", files["authority"]),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    files["server"].write_text(key.read_text() + files["authority"].read_text())
-    return files
+    made = self_signed(tmp_path_factory.mktemp("certificates"), hosts="DNS:localhost")
+    return {"authority": made.authority, "server": made.server}

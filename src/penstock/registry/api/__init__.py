@@ -28,6 +28,7 @@ def make_app(node: RegistryNode) -> HttpApp:
         max_body_bytes=node.settings.size_limit_filter_max_request_body_size,
         translate=_translate,
         rewrite=routed_path,
+        authentication=node.settings.web.authentication,
     )
 
 

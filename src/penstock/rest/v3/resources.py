@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from penstock.rest.addresses import authority
+from penstock.rest.addresses import root
 from penstock.rest.kafka import Kafka
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
@@ -18,7 +18,7 @@ class Links:
     """Addresses of one cluster's resources, as the client that asks reaches the proxy."""
 
     def __init__(self, kafka: Kafka, request: Request, cluster_id: str) -> None:
-        self.root = f"http://{authority(kafka, request)}/v3/clusters"
+        self.root = f"{root(kafka, request)}/v3/clusters"
         self.cluster_id = cluster_id
         self._base = f"{self.root}/{quote(cluster_id, safe='')}"
 
