@@ -201,6 +201,8 @@ def test_topics_that_are_not_there() -> None:
     ):
         answer = post(proxy, "/topics/nowhere", ONE)
         assert (answer.status, answer.json) == (404, {"error_code": 40401, "message": "Topic not found."})
+        v3 = proxy.ask("POST", f"{proxy.cluster}/topics/nowhere/records", {})
+        assert v3.json == {"error_code": 40401, "message": "Topic not found."}
 
 
 def test_records_that_the_broker_refuses(proxy: Proxy, broker: InProcessBroker) -> None:

@@ -1,4 +1,8 @@
-"""Kafka's errors as Confluent's REST proxy answers them."""
+"""Kafka's errors as Confluent's REST proxy answers them.
+
+The codes are Confluent's. What may go better the next time is answered with status 503 and Retry-After, though, where
+Confluent's says 500.
+"""
 
 from typing import NamedTuple
 
@@ -22,6 +26,7 @@ TOPIC_NOT_FOUND, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION = 40401, 40402,
 DESERIALIZATION = 40801
 KEY_SCHEMA_MISSING, VALUE_SCHEMA_MISSING, INVALID_SCHEMA = 42201, 42202, 42205
 INVALID_PAYLOAD, SERIALIZATION, INVALID_BATCH = 42206, 42207, 42208
+TOO_MANY_REQUESTS = 42901
 KAFKA, RETRIABLE = 50002, 50003
 UNREACHABLE = 50302
 
@@ -38,7 +43,7 @@ _BY_CODE = {
     ErrorCode.SECURITY_DISABLED: Answer(400, BAD_REQUEST),
     ErrorCode.MESSAGE_TOO_LARGE: Answer(413, 413),
     ErrorCode.RECORD_LIST_TOO_LARGE: Answer(413, 413),
-    ErrorCode.THROTTLING_QUOTA_EXCEEDED: Answer(429, 429),
+    ErrorCode.THROTTLING_QUOTA_EXCEEDED: Answer(429, TOO_MANY_REQUESTS),
     **dict.fromkeys(
         (
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -56,6 +61,7 @@ _BY_CODE = {
             ErrorCode.TOPIC_DELETION_DISABLED,
             ErrorCode.UNSUPPORTED_VERSION,
             ErrorCode.CORRUPT_MESSAGE,
+            ErrorCode.UNKNOWN_SERVER_ERROR,
         ),
         Answer(400, BAD_REQUEST),
     ),

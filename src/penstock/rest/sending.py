@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from penstock.client.errors import FatalError, KafkaError, RetriableError
 from penstock.client.records import RecordMetadata
-from penstock.rest.errors import of_kafka_error
+from penstock.rest.errors import UNKNOWN_TOPIC_OR_PARTITION, of_kafka_error, topic_not_found
 from penstock.rest.kafka import Kafka
 from penstock.web.errors import HttpError
 
@@ -34,13 +34,19 @@ class Produced(Generic[About]):
             try:
                 return await self.future
             except KafkaError as error:
-                self.error = of_kafka_error(error)
+                self.error = of_produce_error(error)
         return None
 
     def forget(self) -> None:
         """Nobody will ask for the outcome; an error of it is nobody's business."""
         if self.future is not None:
             self.future.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+
+def of_produce_error(error: KafkaError) -> HttpError:
+    """A partition that is not there has a code of its own: what is left is the topic."""
+    answer = of_kafka_error(error)
+    return topic_not_found() if answer.error_code == UNKNOWN_TOPIC_OR_PARTITION else answer
 
 
 def send(kafka: Kafka, *record: Any) -> Future[RecordMetadata]:

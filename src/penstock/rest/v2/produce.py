@@ -19,12 +19,9 @@ from penstock.rest.errors import (
     AUTHENTICATION,
     AUTHORIZATION,
     KEY_SCHEMA_MISSING,
-    UNKNOWN_TOPIC_OR_PARTITION,
     VALUE_SCHEMA_MISSING,
     bad_field,
-    of_kafka_error,
     shown,
-    topic_not_found,
 )
 from penstock.rest.fields import ANYTHING, Field, Fields, read_integer
 from penstock.rest.json_stream import objects_in
@@ -33,7 +30,7 @@ from penstock.rest.payloads import Encode, encode_binary, encode_json
 from penstock.rest.schemas.choice import SchemaChoice
 from penstock.rest.schemas.codec import FORMATS
 from penstock.rest.schemas.writer import PayloadWriter
-from penstock.rest.sending import UNAVAILABLE, send
+from penstock.rest.sending import UNAVAILABLE, of_produce_error, send
 from penstock.rest.v2.media_types import FORMAT_OF_MEDIA_TYPE
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
@@ -173,7 +170,7 @@ async def _answer(
             _, number, offset, _ = await future
             offsets.append(f'{{"partition":{number},"offset":{offset},"error_code":null,"error":null}}')
         except KafkaError as failed:
-            error = _error(failed)
+            error = of_produce_error(failed)
             errors.append(error)
             offsets.append(
                 f'{{"partition":null,"offset":null,"error_code":{error.error_code},"error":{dumps(error.message)}}}'
@@ -188,11 +185,6 @@ async def _answer(
 
 def _id_text(writer: PayloadWriter | None) -> str:
     return "null" if writer is None else str(writer.schema_id)
-
-
-def _error(failed: KafkaError) -> HttpError:
-    error = of_kafka_error(failed)
-    return topic_not_found() if error.error_code == UNKNOWN_TOPIC_OR_PARTITION else error
 
 
 def _raise_if_all(errors: Sequence[HttpError], count: int) -> None:

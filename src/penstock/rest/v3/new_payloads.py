@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from json import dumps
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.client.serializers.base import Field as Part
 from penstock.rest.errors import bad_field
@@ -55,31 +55,27 @@ class SchemaNotKnown(Exception):
         self.choice = choice
 
 
-class Payload(NamedTuple):
-    """`about` is what the answer says of it, but for its size."""
-
-    about: str
-    data: bytes | None
-
-
+Payload = tuple[str | None, bytes | None]
+"""What the answer says of it, but for its size, if it says anything; and its bytes."""
+_NOTHING = (None, None)
 _PLAIN = {kind: (encode, f'"type":"{kind}"') for kind, encode in ENCODERS.items()}
 
 
-def read_payload(part: Part, given: Any, topic: str, known_writer: KnownWriter) -> Payload | None:
+def read_payload(part: Part, given: Any, topic: str, known_writer: KnownWriter) -> Payload:
     """Raises `SchemaNotKnown`, and an `HttpError` that names the field that is wrong."""
     if given is None:
-        return None
+        return _NOTHING
     if not isinstance(given, dict):
         raise bad_field(part, given, "an object with type and data")
     kind, data = given.get("type"), given.get("data")
     plain = _PLAIN.get(kind) if isinstance(kind, str) else None
     if plain is None:
         writer = _writer(part, given, topic, known_writer)
-        return Payload(about(writer), None if data is None else writer.encode(f"{part}.data", data))
+        return about(writer), None if data is None else writer.encode(f"{part}.data", data)
     encode, text = plain
     if len(given) > 2:
         _refuse_schema(part, given)
-    return Payload(text, None if data is None else encode(f"{part}.data", data))
+    return text, None if data is None else encode(f"{part}.data", data)
 
 
 def about(writer: PayloadWriter) -> str:

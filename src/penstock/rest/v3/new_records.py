@@ -15,7 +15,7 @@ from penstock.rest.schemas.choice import SchemaChoice
 from penstock.rest.schemas.writer import PayloadWriter
 from penstock.rest.sending import Produced, send
 from penstock.rest.timestamps import parse_time, time_text
-from penstock.rest.v3.new_payloads import DATA, KnownWriter, Payload, SchemaNotKnown, read_payload
+from penstock.rest.v3.new_payloads import DATA, KnownWriter, SchemaNotKnown, read_payload
 from penstock.web.errors import HttpError
 
 _HEADER = Fields(
@@ -39,8 +39,10 @@ Headers = list[tuple[str, bytes | None]]
 
 class NewRecord(NamedTuple):
     partition: int | None
-    key: Payload | None
-    value: Payload | None
+    about_key: str | None
+    key: bytes | None
+    about_value: str | None
+    value: bytes | None
     timestamp_ms: int | None
     headers: Headers
 
@@ -56,10 +58,14 @@ def read_record(given: Any, topic: str, known_writer: KnownWriter) -> NewRecord:
     partition, timestamp, headers = get("partition_id"), get("timestamp"), get("headers")
     if partition is not None:
         _check_partition(partition)
+    about_key, key = read_payload("key", get("key"), topic, known_writer)
+    about_value, value = read_payload("value", get("value"), topic, known_writer)
     return NewRecord(
         partition,
-        read_payload("key", get("key"), topic, known_writer),
-        read_payload("value", get("value"), topic, known_writer),
+        about_key,
+        key,
+        about_value,
+        value,
         None if timestamp is None else parse_time("timestamp", timestamp),
         _headers(headers) if headers else [],
     )
@@ -95,15 +101,8 @@ def produce_known(
         record = read_record(given, topic, known_writer or kafka.schemas.known_writer)
     except HttpError as error:
         return Produced(None, None, error)
-    key, value = record.key, record.value
     future = send(
-        kafka,
-        topic,
-        None if value is None else value.data,
-        None if key is None else key.data,
-        record.partition,
-        record.timestamp_ms,
-        record.headers,
+        kafka, topic, record.value, record.key, record.partition, record.timestamp_ms, record.headers
     )
     return Produced(record, future)
 
@@ -133,10 +132,10 @@ class Wording:
         """The members of the object that says where the record is."""
         _, partition, offset, timestamp_ms = metadata
         text = f'{self._place}{partition},"offset":{offset},"timestamp":"{time_text(timestamp_ms or 0)}"'
-        if record.key is not None:
-            text += f',"key":{{{record.key.about},"size":{len(record.key.data or b"")}}}'
-        if record.value is not None:
-            text += f',"value":{{{record.value.about},"size":{len(record.value.data or b"")}}}'
+        if record.about_key is not None:
+            text += f',"key":{{{record.about_key},"size":{len(record.key or b"")}}}'
+        if record.about_value is not None:
+            text += f',"value":{{{record.about_value},"size":{len(record.value or b"")}}}'
         return text
 
 
