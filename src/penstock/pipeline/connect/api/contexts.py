@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from penstock.pipeline.connect.data import SinkRecord
+from penstock.pipeline.connect.data import SinkRecord, SourceRecord
 
 TopicPartition = tuple[str, int]
 
@@ -26,10 +26,11 @@ class OffsetReader(Protocol):
 
 
 class TransactionContext(Protocol):
-    """With `transaction.boundary=connector`: the task says where a transaction ends."""
+    """With `transaction.boundary=connector`: the task says where a transaction ends, behind the records that the
+    `poll` under way returns, or behind one of them. What was aborted is not seen, but its offsets are stored."""
 
-    def commit_transaction(self) -> None: ...
-    def abort_transaction(self) -> None: ...
+    def commit_transaction(self, record: SourceRecord | None = None) -> None: ...
+    def abort_transaction(self, record: SourceRecord | None = None) -> None: ...
 
 
 class SourceTaskContext(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from penstock.pipeline.connect.api.config_def import ConfigDef
@@ -24,6 +24,8 @@ class Converter:
 
     config_def: ClassVar[ConfigDef] = ConfigDef()
     version: ClassVar[str] = "1.0.0"
+    adds_headers: bool = False
+    """Whether `from_connect` adds to the `headers` that it is given; else it may be called without."""
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
         pass
@@ -37,6 +39,17 @@ class Converter:
         self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
     ) -> SchemaAndValue:
         raise NotImplementedError
+
+    def from_connect_batch(self, topic: str, values: Sequence[Any]) -> Sequence[bytes | str | None] | None:
+        """As `from_connect` of each, where one loop over all is faster and schemas do not matter; else None.
+        Text stands for its bytes in UTF-8."""
+        return None
+
+    def to_connect_batch(
+        self, topic: str, data: Sequence[bytes | None]
+    ) -> tuple[Schema | None, Sequence[Any]] | None:
+        """As `to_connect` of each, where all have one schema and one loop is faster; else None."""
+        return None
 
     def close(self) -> None:
         pass
