@@ -68,8 +68,11 @@ def test_an_incompatible_schema_is_refused_with_the_reason(registry: Registry) -
 @pytest.mark.parametrize(
     ("body", "status", "error_code", "words"),
     [
-        ({"schema": '{"type": "record"}'}, 422, 42201, "Invalid schema"),
-        ({"schema": "{"}, 422, 42201, "Invalid schema"),
+        ({"schema": '{"type": "record"}'}, 422, 42201, "Invalid schema of type AVRO, details: No name"),
+        ({"schema": "{"}, 422, 42201, "Invalid schema of type AVRO, details: line 1, column 2"),
+        ({"schema": USER.replace("string", "strin")}, 422, 42201, "(at /fields/0/type)"),
+        ({"schema": '{"items": {"type": 5}}', "schemaType": "JSON"}, 422, 42201, "(at #/items/type)"),
+        ({"schema": "message A {\n  x", "schemaType": "PROTOBUF"}, 422, 42201, "line 2, column 4"),
         ({"schema": USER, "schemaType": "XML"}, 422, 42201, "Invalid schema type XML"),
         ({"schema": 5}, 400, 400, "schema: got 5"),
         ({"schema": USER, "references": "x"}, 400, 400, "references: got 'x'"),
