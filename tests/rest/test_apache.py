@@ -121,3 +121,25 @@ def test_topics_configs_and_records(proxy: Proxy) -> None:
     connection.close()
     assert proxy.get(f"{proxy.cluster}/consumer-groups").json["data"] == []
     assert proxy.ask("DELETE", f"{topics}/orders").status == 204
+
+
+def test_v2(proxy: Proxy) -> None:
+    made = proxy.ask("POST", f"{proxy.cluster}/topics", {"topic_name": "v2-orders", "partitions_count": 2})
+    assert made.status == 201
+    wait_for(lambda: proxy.get("/topics/v2-orders").status == 200, what="the topic to be known")
+    headers = {
+        "Content-Type": "application/vnd.kafka.json.v2+json",
+        "Accept": "application/vnd.kafka.v2+json",
+    }
+    body = {"records": [{"value": {"cups": number}} for number in range(3)]}
+    answer = proxy.ask("POST", "/topics/v2-orders/partitions/1", body, headers)
+    assert [each["offset"] for each in answer.json["offsets"]] == [0, 1, 2]
+    assert proxy.get("/topics/v2-orders/partitions/1/offsets").json == {
+        "beginning_offset": 0,
+        "end_offset": 3,
+    }
+    [first, second] = proxy.get("/topics/v2-orders").json["partitions"]
+    assert (first["partition"], second["replicas"][0]["in_sync"]) == (0, True)
+    assert proxy.get("/topics/nowhere").json["error_code"] == 40401
+    missing = proxy.ask("POST", "/topics/v2-orders/partitions/7", body, headers)
+    assert (missing.status, missing.json["error_code"]) == (404, 40402)

@@ -214,6 +214,29 @@ def test_records_that_the_broker_refuses(proxy: Proxy, broker: InProcessBroker) 
     assert post(proxy, "/topics/tight", ONE).json == offsets((0, 0))
 
 
+@pytest.mark.parametrize(
+    ("error", "status", "error_code"),
+    [("TOPIC_AUTHORIZATION_FAILED", 403, 40301), ("NOT_ENOUGH_REPLICAS", 503, 50003)],
+)
+def test_records_that_may_not_be_written_or_not_now(
+    broker: InProcessBroker, error: str, status: int, error_code: int
+) -> None:
+    topic = f"refusing-{status}"
+    broker.create_topic(topic, 1)
+    with running(broker.bootstrap_servers, client_timeout_ms="2000") as proxy:
+        broker.interceptor.answer("Produce", error, topic=topic)
+        try:
+            answer = post(proxy, f"/topics/{topic}", ONE)
+        finally:
+            broker.interceptor.clear()
+    assert answer.status == status
+    if status == 503:
+        assert (answer.json["error_code"], int(answer.headers["retry-after"]) > 0) == (error_code, True)
+    else:
+        [refused] = answer.json["offsets"]
+        assert (refused["error_code"], refused["offset"]) == (error_code, None)
+
+
 def test_a_body_that_is_too_large(broker: InProcessBroker) -> None:
     with running(broker.bootstrap_servers, api_v3_produce_request_size_limit_max_bytes="2000") as proxy:
         answer = post(proxy, "/topics/large", {"records": [{"value": "x" * 3000}]})

@@ -15,7 +15,7 @@ from penstock.web.app import HttpApp
 from penstock.web.errors import HttpError, unavailable
 from penstock.web.listeners import Listener, bind, parse_listeners
 from penstock.web.media_types import MediaTypes
-from penstock.web.request import Request
+from penstock.web.request import Request, parse_json
 from penstock.web.response import NO_CONTENT, Response, StreamedResponse, json_response
 from penstock.web.routes import Routes
 from tests.web.served import ask, served
@@ -192,6 +192,12 @@ def test_bad_bodies_are_told_what_and_where(port: int, body: bytes, status: int,
     response, said = ask(port, "POST", "/things", body)
     assert (response.status, said["error_code"]) == (status, status)
     assert said["message"].startswith(message)
+
+
+def test_a_number_of_more_digits_than_python_reads_is_refused() -> None:
+    with pytest.raises(HttpError, match=r"^Request body is not JSON: Exceeds the limit") as caught:
+        parse_json(b"9" * 5000)
+    assert caught.value.status == 400
 
 
 def test_a_large_body_is_refused_before_it_is_sent(port: int) -> None:

@@ -116,6 +116,8 @@ def parse_json(body: bytes) -> Any:
         raise HttpError(400, 400, f"Request body is not JSON: {error.msg} at {place}") from None
     except UnicodeDecodeError as error:
         raise HttpError(400, 400, f"Request body is not UTF-8 (byte {error.start})") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise HttpError(400, 400, f"Request body is not JSON: {error}") from None
     except RecursionError:
         raise HttpError(400, 400, "Request body is nested too deeply") from None
 
