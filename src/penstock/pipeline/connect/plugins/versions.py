@@ -61,6 +61,10 @@ class Interval:
     low_is_in: bool
     high_is_in: bool
 
+    def __str__(self) -> str:
+        low, high = (each.text if each is not None else "" for each in (self.low, self.high))
+        return f"{'[' if self.low_is_in else '('}{low},{high}{']' if self.high_is_in else ')'}"
+
     def __contains__(self, version: Version) -> bool:
         if self.low is not None and (version < self.low or (version == self.low and not self.low_is_in)):
             return False
@@ -69,14 +73,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    text: str
     intervals: tuple[Interval, ...]
 
     def __contains__(self, version: Version) -> bool:
         return any(version in interval for interval in self.intervals)
 
     def __str__(self) -> str:
-        return self.text
+        return ",".join(map(str, self.intervals))
 
 
 def parse_range(text: str | None) -> VersionRange | None:
@@ -88,9 +91,7 @@ def parse_range(text: str | None) -> VersionRange | None:
         spec = f"[{spec}]"
     if not re.fullmatch(r"[\[(][^\[\]()]*[\])](\s*,\s*[\[(][^\[\]()]*[\])])*", spec):
         raise _not_a_range(text)
-    return VersionRange(
-        spec, tuple(_interval(each, text) for each in re.findall(r"[\[(][^\[\]()]*[\])]", spec))
-    )
+    return VersionRange(tuple(_interval(each, text) for each in re.findall(r"[\[(][^\[\]()]*[\])]", spec)))
 
 
 def _interval(spec: str, text: str) -> Interval:
