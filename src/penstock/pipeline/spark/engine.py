@@ -1,34 +1,66 @@
-"""One Spark driver per pipeline process, and the queries that it keeps alive."""
+"""One Spark driver per pipeline process, and the queries that it keeps alive.
+
+The driver is started by a thread in the background, which then watches its process: should it die (killed, out of
+memory), another is started after a while, and the queries, which wait for it, begin anew.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from threading import Condition, Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipeline.spark.kept_query import KeptQuery
+from penstock.pipeline.spark.metrics import metrics_text
+from penstock.pipeline.spark.native import NativeQuery
+from penstock.pipeline.spark.positions import PositionCommitter
 from penstock.pipeline.spark.query import Query
-from penstock.pipeline.spark.settings import EngineSettings
+from penstock.pipeline.spark.reasons import reason_of
+from penstock.pipeline.spark.session import Driver, start_driver
+from penstock.pipeline.spark.settings import EngineError, EngineSettings
+from penstock.pipeline.spark.ticks import TickQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+logger = logging.getLogger(__name__)
+
 
 class Engine:
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
+        self._changed = Condition()
+        self._driver: Driver | None = None
+        self._failure: str | None = None
+        self._queries: dict[str, KeptQuery] = {}
+        self._stopping = Event()
+        self._thread = Thread(target=self._keep_driver, name="Spark driver", daemon=True)
 
     def start(self) -> None:
         """Finds Java, fetches jars and starts the driver in a background thread; returns at once."""
-        raise NotImplementedError
+        self._thread.start()
 
     def wait_until_ready(self, timeout_s: float | None = None) -> SparkSession:
         """The session; raises EngineError with the reason if it could not be started, or not yet."""
-        raise NotImplementedError
+        with self._changed:
+            self._changed.wait_for(lambda: self._driver or self._failure, timeout_s)
+            if self._driver is None:
+                raise EngineError(self._failure or "Spark is not ready yet")
+            return self._driver.session
 
     @property
     def failure(self) -> str | None:
-        """Why the driver could not be started."""
-        raise NotImplementedError
+        """Why there is no driver; None while it starts or runs."""
+        return self._failure
+
+    @property
+    def has_kafka_jars(self) -> bool:
+        """Whether Spark's own Kafka connector is there; known when the engine is ready."""
+        with self._changed:
+            return self._driver is not None and bool(self._driver.jars)
 
     def run_ticks(
         self,
@@ -41,9 +73,13 @@ class Engine:
     ) -> Query:
         """Returns at once, before the driver is ready as well. Again and again `plan(tick)` says what is to be
         done, `run(work)` does each part of it on an executor (pickled by its importable name), and
-        `on_reports(tick, reports)` gets what came back, in the order of the plan. All callables but `run` are
-        called in one thread of this process. An empty plan waits until `Query.wake()` or `idle_wait_ms`."""
-        raise NotImplementedError
+        `on_reports(tick, reports)` gets what came back, in the order of the plan. These are called by one thread
+        at a time, `on_failure` too. An empty plan waits until `Query.wake()` or `idle_wait_ms`."""
+        return self._begin(
+            TickQuery(
+                name, self, self.settings, plan=plan, run=run, on_reports=on_reports, on_failure=on_failure
+            )
+        )
 
     def run_native(
         self,
@@ -55,13 +91,109 @@ class Engine:
     ) -> Query:
         """`build(session, checkpoint)` starts a query of Spark's own; it is called again after each failure.
         The positions of its Kafka sources are committed as `positions_group`. `slots` is how many it holds for
-        good (a real-time query: one per input partition); refused with the count if there are not as many."""
-        raise NotImplementedError
+        good (a real-time query: one per input partition); refused with the count if there are not as many, for
+        which the engine must be ready."""
+        self._check_slots(name, slots)
+        committer = (
+            None
+            if positions_group is None
+            else PositionCommitter(positions_group, self.settings.client_configs)
+        )
+        return self._begin(NativeQuery(name, self, self.settings, build, committer, slots))
 
     def metrics_text(self) -> str:
         """The progress of all queries in Prometheus' text format."""
-        raise NotImplementedError
+        return metrics_text(self._running())
 
     def stop(self) -> None:
         """Stops all queries and the driver, and waits for both."""
-        raise NotImplementedError
+        self._stopping.set()
+        for query in self._running():
+            query.stop()
+        with self._changed:
+            self._changed.notify_all()
+            driver = self._driver
+        if driver is not None:
+            driver.stop()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def wait_for_driver(self, stopping: Event) -> Driver | None:
+        """For queries: the driver as soon as there is one; None if the event is set before."""
+        with self._changed:
+            while not (stopping.is_set() or self._stopping.is_set()):
+                if self._driver is not None:
+                    return self._driver
+                self._changed.wait(0.2)
+        return None
+
+    def on_progress(self, progress: Any) -> None:
+        """Called by Spark after each batch of any query."""
+        query = self._queries.get(progress.name)
+        if isinstance(query, NativeQuery):
+            query.on_progress(progress)
+
+    def _begin(self, query: KeptQuery) -> Query:
+        with self._changed:
+            before = self._queries.get(query.name)
+            if before is not None and before.state != "STOPPED":
+                raise EngineError(f"a query named {query.name!r} runs already")
+            self._queries[query.name] = query
+        query.begin()
+        return query
+
+    def _running(self) -> list[KeptQuery]:
+        with self._changed:
+            return [query for query in self._queries.values() if query.state != "STOPPED"]
+
+    def _check_slots(self, name: str, slots: int) -> None:
+        if not slots:
+            return
+        there_are = self.wait_until_ready().sparkContext.defaultParallelism
+        held = sum(query.slots for query in self._running() if isinstance(query, NativeQuery))
+        if slots > there_are - held:
+            raise EngineError(
+                f"query {name!r} needs {slots} slots of Spark for good, and {there_are - held} of {there_are} are "
+                f"free; give it fewer input partitions, or Spark more slots than {self.settings.master}"
+            )
+
+    # --- the driver
+
+    def _keep_driver(self) -> None:
+        backoff_ms = self.settings.restart_backoff_ms
+        while not self._stopping.is_set():
+            began = monotonic()
+            self._run_driver()
+            if 1000 * (monotonic() - began) > self.settings.restart_backoff_max_ms:
+                backoff_ms = self.settings.restart_backoff_ms
+            if self._stopping.wait(backoff_ms / 1000):
+                return
+            backoff_ms = min(2 * backoff_ms, self.settings.restart_backoff_max_ms)
+
+    def _run_driver(self) -> None:
+        """Starts one, and returns when it is gone."""
+        try:
+            driver = start_driver(self.settings)
+            self._listen(driver)
+        except Exception as error:
+            self._become(None, f"Spark can't be started: {reason_of(error)}")
+            return
+        self._become(driver, None)
+        if self._stopping.is_set():
+            driver.stop()
+        exit_code = driver.process.wait()
+        if not self._stopping.is_set():
+            self._become(None, f"Spark's driver ended with {exit_code}")
+            driver.stop()
+
+    def _become(self, driver: Driver | None, failure: str | None) -> None:
+        if failure:
+            logger.error("%s", failure)
+        with self._changed:
+            self._driver, self._failure = driver, failure
+            self._changed.notify_all()
+
+    def _listen(self, driver: Driver) -> None:
+        from penstock.pipeline.spark.listener import ProgressListener
+
+        driver.session.streams.addListener(ProgressListener(self.on_progress))

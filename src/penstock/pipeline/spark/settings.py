@@ -29,6 +29,8 @@ class EngineSettings:
     executor_memory_mb: int = 1024
     with_kafka_jars: bool = True
     """Whether Spark's own Kafka connector is fetched; without it all reads and writes go through librdkafka."""
+    jar_repository: str | None = None
+    """A Maven repository to fetch them from instead of the central one."""
     python: str | None = None
     """The Python of the executors: that of this process on a local master, `python3` on a cluster, if None."""
     python_path: tuple[str, ...] = ()
@@ -46,4 +48,8 @@ class EngineSettings:
 
     @property
     def checkpoints(self) -> str:
-        return self.checkpoint_dir or (self.data_dir / "checkpoints").absolute().as_uri()
+        return self.checkpoint_dir or f"file://{self.data_dir.absolute()}/checkpoints"
+
+    @property
+    def spark_dir(self) -> Path:
+        return self.data_dir.absolute() / "spark"
