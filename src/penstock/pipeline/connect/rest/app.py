@@ -1,0 +1,50 @@
+"""Where the API is served: `listeners`, and `admin.listeners` for /admin where those are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import ModuleType
+from typing import Final
+
+from penstock.pipeline.connect.rest import connector_plugins, connectors, loggers, offsets, root, tasks
+from penstock.pipeline.connect.rest.service import Service, translate
+from penstock.web.app import HttpApp
+from penstock.web.listeners import Listener, parse_listeners
+from penstock.web.media_types import MediaTypes
+from penstock.web.routes import Routes
+from penstock.web.serving import serving
+
+MEDIA_TYPES: Final = MediaTypes(produces=("application/json",), consumes=("application/json",))
+RESOURCES: Final = (root, connectors, tasks, offsets, connector_plugins)
+ADMIN_RESOURCES: Final = (loggers,)
+
+
+def make_app(service: Service) -> HttpApp:
+    """With /admin, unless that has listeners of its own (or, with an empty list, none)."""
+    is_admin_here = service.worker.settings.admin_listeners is None
+    return _app(service, (*RESOURCES, *ADMIN_RESOURCES) if is_admin_here else RESOURCES)
+
+
+def make_admin_app(service: Service) -> HttpApp:
+    return _app(service, ADMIN_RESOURCES)
+
+
+def _app(service: Service, resources: Iterable[ModuleType]) -> HttpApp:
+    routes = Routes()
+    for resource in resources:
+        routes.include(resource.routes_of(service))
+    return HttpApp(routes, MEDIA_TYPES, translate=translate)
+
+
+@asynccontextmanager
+async def serving_rest(service: Service) -> AsyncIterator[list[Listener]]:
+    """Yields where the API really listens; /admin's own listeners are not among them."""
+    settings = service.worker.settings
+    async with AsyncExitStack() as stack:
+        listeners = await stack.enter_async_context(serving(make_app(service), settings.endpoints))
+        own = [text for text in settings.admin_listeners or () if text.strip()]
+        if own:
+            admin = parse_listeners("admin.listeners", own)
+            await stack.enter_async_context(serving(make_admin_app(service), admin, key="admin.listeners"))
+        yield listeners
