@@ -41,6 +41,7 @@ TOOLS = (
     Tool(
         ("unshare", "--version"), (2,), ("util-linux",), "commands with fixed ports, in a network namespace"
     ),
+    Tool(("psql", "--version"), (13,), ("postgresql",), "Connect with PostgreSQL"),
     Tool(("openssl", "version"), (1, 1), ("openssl",), "TLS"),
 )
 

@@ -9,7 +9,12 @@ import importlib
 from collections.abc import Iterator
 from typing import Final
 
-MODULES: Final[tuple[str, ...]] = ()
+MODULES: Final = (
+    "penstock.pipeline.connect.transforms",
+    "penstock.pipeline.connect.predicates",
+    "penstock.pipeline.connect.connectors.file",
+    "penstock.pipeline.connect.connectors.jdbc",
+)
 
 
 def shipped_plugins() -> Iterator[tuple[str, str]]:
