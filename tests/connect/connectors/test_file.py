@@ -1,0 +1,122 @@
+"""The file connectors' tasks, with real files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.pipeline.connect.connectors.file.sink import FileStreamSinkConnector, FileStreamSinkTask
+from penstock.pipeline.connect.connectors.file.source import FileStreamSourceConnector, FileStreamSourceTask
+from penstock.pipeline.connect.data import SinkRecord
+from penstock.pipeline.connect.errors import ConnectError
+
+
+class Kept:
+    """The offsets that a task finds."""
+
+    def __init__(self, position: Any = None) -> None:
+        self.position = position
+
+    def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
+        return None if self.position is None else {"position": self.position}
+
+
+class Context:
+    transaction = None
+
+    def __init__(self, position: Any = None) -> None:
+        self.configs: Mapping[str, str] = {}
+        self.offsets = Kept(position)
+
+    def is_stopping(self) -> bool:
+        return True
+
+
+def started(path: Path, position: Any = None, **more: str) -> FileStreamSourceTask:
+    task = FileStreamSourceTask()
+    task.context = Context(position)
+    task.start({"file": str(path), "topic": "lines", **more})
+    return task
+
+
+def polled(task: FileStreamSourceTask) -> list[tuple[str, int]]:
+    records = task.poll() or []
+    return [(record.value, record.source_offset["position"]) for record in records]
+
+
+def test_lines_with_every_ending_and_their_offsets(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes("één\r\ntwo\rthree\n\nopen".encode())
+    task = started(path)
+    assert polled(task) == [("één", 7), ("two", 11), ("three", 17), ("", 18)]
+    assert polled(task) == []
+    with path.open("ab") as file:
+        file.write(b"ed\r")
+    assert polled(task) == []
+    with path.open("ab") as file:
+        file.write(b"\nlast\n")
+    assert polled(task) == [("opened", 26), ("last", 31)]
+    task.stop()
+
+
+def test_goes_on_where_the_offset_says(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("one\ntwo\nthree\n")
+    task = started(path, 4, **{"batch.size": "1"})
+    assert polled(task) == [("two", 8)]
+    assert polled(task) == [("three", 14)]
+    task.stop()
+    with pytest.raises(ConnectError, match="Offset position is the incorrect type"):
+        started(path, "4").poll()
+
+
+def test_waits_for_the_file(tmp_path: Path) -> None:
+    task = started(tmp_path / "later")
+    assert task.poll() is None
+    (tmp_path / "later").write_text("here\n")
+    assert polled(task) == [("here", 5)]
+    task.stop()
+    with pytest.raises(ConnectError, match="Error while trying to open file"):
+        started(tmp_path).poll()
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "why"),
+    [
+        ({"filename": "a"}, {"place": 1}, "contain the key 'position'"),
+        ({"filename": "a"}, {"position": "1"}, "expected to be a Long value"),
+        ({"filename": "a"}, {"position": -1}, "non-negative"),
+        ({"name": "a"}, {"position": 1}, "should contain the key 'filename'"),
+    ],
+)
+def test_offsets_that_make_no_sense(partition: Any, offset: Any, why: str) -> None:
+    with pytest.raises(ConnectError, match=why):
+        FileStreamSourceConnector().alter_offsets({}, [(partition, offset)])
+
+
+def test_offsets_that_do() -> None:
+    assert FileStreamSourceConnector().alter_offsets(
+        {}, [({"filename": "a"}, {"position": 0}), ({"x": 1}, None)]
+    )
+
+
+def test_the_sink_appends(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("before\n")
+    task = FileStreamSinkTask()
+    task.start({"file": str(path)})
+    task.put([SinkRecord("t", 0, number, value) for number, value in enumerate(["ü", None, True, 3])])
+    task.flush({("t", 0): 4})
+    assert path.read_text() == "before\nü\nnull\ntrue\n3\n"
+    task.stop()
+    with pytest.raises(ConnectError, match="Couldn't find or create file"):
+        task.start({"file": str(tmp_path / "no" / "such")})
+
+
+def test_each_task_of_the_sink_gets_all() -> None:
+    connector = FileStreamSinkConnector()
+    connector.start({"file": "f"})
+    assert connector.task_configs(3) == [{"file": "f"}] * 3
