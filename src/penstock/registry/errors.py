@@ -138,3 +138,10 @@ def forwarding_failed(message: str) -> RegistryError:
 
 def unknown_leader(message: str = "Leader not known.") -> RegistryError:
     return _error(50004, message)
+
+
+class LeaderChanged(RegistryError):
+    """What was asked of the leader before has certainly not been written: another one can be asked."""
+
+    def __init__(self) -> None:
+        super().__init__(500, 50004, "The leader has just changed.")

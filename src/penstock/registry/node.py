@@ -25,6 +25,8 @@ from penstock.web.response import Response, json_response
 log = logging.getLogger("penstock.registry")
 
 RETRY_AFTER_SECONDS = 1
+LEADER_CHANGE_SECONDS = 0.05
+"""Between two attempts to write while the lead goes from one to the other."""
 STOP_SECONDS = 5.0
 """For what is being written when the registry stops."""
 
@@ -72,6 +74,16 @@ class RegistryNode:
             raise unavailable(
                 f"Kafka cannot be reached: {self._store.trouble}", retry_after_seconds=RETRY_AFTER_SECONDS
             )
+        deadline = asyncio.get_running_loop().time() + self.settings.kafkastore_timeout_ms / 1000
+        while True:
+            try:
+                return await self._change_once(request, decide)
+            except errors.LeaderChanged:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise
+                await asyncio.sleep(LEADER_CHANGE_SECONDS)
+
+    async def _change_once(self, request: Request, decide: Decide) -> Response:
         leader = await self._known_leader()
         if self._writer is not None:
             return json_response(await self._writer.write(decide))

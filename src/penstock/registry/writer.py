@@ -54,6 +54,13 @@ class _Refused(Exception):
     """Kafka does not take a record; nothing of the transaction is written."""
 
 
+class _NotWritten(Exception):
+    """The transaction failed, for this reason, before anything of it could be committed."""
+
+    def __init__(self, reason: KafkaError) -> None:
+        self.reason = reason
+
+
 @dataclass(slots=True)
 class _Request:
     decide: Decide
@@ -100,7 +107,7 @@ class Writer:
                     log.warning("the topic cannot be written now: %s", error)
                     await asyncio.sleep(RETRY_SECONDS)
         finally:
-            self._fail(self._waiting, errors.unknown_leader("The leader has just changed."))
+            self._fail(self._waiting, errors.LeaderChanged())
             self._waiting.clear()
 
     async def _lead(self) -> None:
@@ -113,8 +120,10 @@ class Writer:
                 await self._serve(producer)
         except _Refused as error:
             raise KafkaError(str(error)) from None
-        except FatalError as error:
-            raise Fenced(str(error)) from None
+        except _NotWritten as error:
+            raise _end_of_term(error.reason) from None
+        except KafkaError as error:
+            raise _end_of_term(error) from None
         finally:
             with suppress(KafkaError):
                 await asyncio.shield(producer.close(timeout=CLOSE_SECONDS))
@@ -161,6 +170,10 @@ class Writer:
                     pending
                 )  # a reader that does not know of transactions sees the records all the same
                 raise
+            except _NotWritten as error:
+                state.burn_ids(pending)
+                self._fail(decided, _not_written(error.reason))
+                raise
             except (KafkaError, asyncio.CancelledError) as error:
                 state.burn_ids(pending)
                 self._fail(
@@ -182,7 +195,12 @@ class Writer:
         if refused is not None:
             await producer.abort_transaction()
             raise _Refused(str(refused)) from refused
-        await producer.commit_transaction()
+        try:
+            await producer.commit_transaction()
+        except KafkaError as error:
+            if any(isinstance(each, BaseException) for each in outcomes):
+                raise _NotWritten(error) from error  # a transaction that lacks a record is never committed
+            raise
         return max(each.offset for each in outcomes if not isinstance(each, BaseException))
 
     @staticmethod
@@ -210,6 +228,16 @@ def _answer(request: _Request) -> None:
         request.answered.set_exception(request.decision)
     else:
         request.answered.set_result(request.decision.answer)
+
+
+def _end_of_term(error: KafkaError) -> Exception:
+    return Fenced(str(error)) if isinstance(error, FatalError) else error
+
+
+def _not_written(reason: KafkaError) -> RegistryError:
+    if isinstance(reason, FatalError):
+        return errors.LeaderChanged()
+    return errors.operation_timed_out(f"The write was not done: {reason}")
 
 
 def _refusal(error: _Refused) -> RegistryError:
