@@ -57,6 +57,13 @@ class Struct:
         value = _ABSENT if found is None else self.values[found.index]
         return None if value is _ABSENT else value
 
+    def all_values(self, with_defaults: bool = True) -> list[Any]:
+        """What `get` or `get_without_default` says of each field, in their order."""
+        return [
+            (field.schema.default if with_defaults else None) if value is None or value is _ABSENT else value
+            for field, value in zip(self.schema.fields, self.values, strict=True)
+        ]
+
     def validate(self) -> None:
         """Refuses values that do not fit, and a required field without one."""
         for field in self.schema.fields:
@@ -65,7 +72,7 @@ class Struct:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Struct):
             return NotImplemented
-        return self.schema == other.schema and self._read() == other._read()
+        return self.schema == other.schema and self.all_values() == other.all_values()
 
     def __repr__(self) -> str:
         inner = ",".join(
@@ -75,9 +82,6 @@ class Struct:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.schema, [None if value is _ABSENT else value for value in self.values])
-
-    def _read(self) -> list[Any]:
-        return [self.get(each.name) for each in self.schema.fields]
 
 
 def _restored(schema: Schema, values: list[Any]) -> Struct:
