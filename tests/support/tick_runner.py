@@ -34,15 +34,21 @@ class TickQuery:
         self._on_reports, self._on_failure = on_reports, on_failure
         self._ticks = 0
         self._stopping = threading.Event()
+        self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run_all, name=f"ticks-{name}", daemon=True)
         self._thread.start()
 
     def progress(self) -> dict[str, Any]:
         return {"name": self.name, "batchId": self._ticks - 1}
 
-    def stop(self, wait_ms: int) -> None:
+    def wake(self) -> None:
+        """Ends the wait after a plan of nothing."""
+        self._woken.set()
+
+    def stop(self, wait_ms: int = 10_000) -> None:
         """No tick comes after the running one, which has `wait_ms` to end."""
         self._stopping.set()
+        self._woken.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(wait_ms / 1000)
         if self.state != "FAILED":
@@ -62,7 +68,8 @@ class TickQuery:
         tick, self._ticks = self._ticks, self._ticks + 1
         works = [pickle.loads(pickle.dumps(work)) for work in self._plan(tick)]
         if not works:
-            self._stopping.wait(IDLE_TICK_MS / 1000)
+            self._woken.wait(IDLE_TICK_MS / 1000)
+            self._woken.clear()
         reports = list(pool.map(self._run, works))
         self._on_reports(tick, [pickle.loads(pickle.dumps(report)) for report in reports])
 

@@ -40,7 +40,7 @@ class TaskInfo(TypedDict):
 
 
 class RestartInfo(TypedDict, total=False):
-    """How often a failed task was restarted by itself, and when (milliseconds since 1970) it will be again."""
+    """How often what failed was restarted by itself, and when (milliseconds since 1970) it will be again."""
 
     attempts: int
     max_retries: int
@@ -48,14 +48,17 @@ class RestartInfo(TypedDict, total=False):
 
 
 class ConnectorState(TypedDict, total=False):
+    """`trace` only where there is one; `version` only where it is known; `restart` only after a failure."""
+
     state: State
     worker_id: str
     trace: str
     version: str
+    restart: RestartInfo
 
 
 class TaskState(TypedDict, total=False):
-    """`trace` only where there is one; `version` only where it is known; `restart` only after a failure."""
+    """As a connector's."""
 
     id: int
     state: State

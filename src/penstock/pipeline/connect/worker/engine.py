@@ -1,0 +1,28 @@
+"""What a worker needs of the engine that runs its connectors' ticks; `penstock.pipeline.spark.engine` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork
+
+RunTask = Callable[[TaskWork], TaskReport]
+"""Called on an executor: it must be importable there by its name."""
+
+
+class TickQuery(Protocol):
+    def wake(self) -> None: ...
+    def stop(self, wait_ms: int = ...) -> None: ...
+
+
+class TickEngine(Protocol):
+    def run_ticks(
+        self,
+        name: str,
+        *,
+        plan: Callable[[int], list[Any]],
+        run: Callable[[Any], Any],
+        on_reports: Callable[[int, list[Any]], None],
+        on_failure: Callable[[str], None],
+    ) -> TickQuery: ...
