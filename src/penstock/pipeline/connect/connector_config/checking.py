@@ -106,10 +106,11 @@ class ConfigCheck:
         values[CONNECTOR_VERSION].recommended_values = list(self._plugins.versions(info.kind, info.name))
         self._apply_rules(info, connector, configs, values)
         converters = list(self._converter_infos(configs, values))
-        overrides = [config_info(value, None) for value in check_overrides(info.kind, configs, self._policy)]
+        for value in check_overrides(info.kind, configs, self._policy):
+            values.setdefault(value.name, ConfigValue(value.name, value.value)).errors.extend(value.errors)
         values |= _own_values(connector, info.cls.config_def, configs)
         _add_nulls(configs, values)
-        return _answer(name, keys.including(info.cls.config_def), values, [*overrides, *converters])
+        return _answer(name, keys.including(info.cls.config_def), values, converters)
 
     def _keys(self, info: PluginInfo, configs: Configs) -> ConfigDef:
         newest = self._plugins.find(info.kind, info.name).version

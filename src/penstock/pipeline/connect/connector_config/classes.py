@@ -8,8 +8,10 @@ from penstock.errors import ConfigError
 from penstock.pipeline.connect.api.config_def import ConfigValue, invalid
 from penstock.pipeline.connect.connector_config.aliases import ClassKey
 from penstock.pipeline.connect.errors import ConnectError
-from penstock.pipeline.connect.plugins import BASES, Plugins, UnknownPlugin, UnknownVersion
+from penstock.pipeline.connect.plugins import BASES, PluginKind, Plugins, UnknownPlugin, UnknownVersion
 from penstock.pipeline.connect.plugins.versions import parse_range
+
+CONVERTER_KINDS = (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
 
 
 def check_classes(keys: Iterable[ClassKey], values: Mapping[str, ConfigValue], plugins: Plugins) -> None:
@@ -19,7 +21,8 @@ def check_classes(keys: Iterable[ClassKey], values: Mapping[str, ConfigValue], p
         value.recommended_values = [info.name for info in plugins.list([key.kind])]
         if value.value is not None:
             _check_class(key, value, plugins)
-        version.visible = value.value is not None
+        if key.kind in CONVERTER_KINDS:
+            version.visible = value.value is not None
         if _is_range(version) and value.value is not None and not value.errors:
             version.recommended_values = list(plugins.versions(key.kind, value.value))
             _check_version(key, value, version, plugins)
@@ -41,6 +44,12 @@ def _explain(key: ClassKey, value: ConfigValue, error: UnknownPlugin, plugins: P
     try:
         other = plugins.find_any(name).name
     except ConnectError:
+        halves = [f"{name}${half}" for half in ("Key", "Value") if plugins.has(f"{name}${half}")]
+        if halves and "." in name:
+            value.errors.append(
+                f"This class is abstract and cannot be created. Did you mean {', '.join(halves)}?"
+            )
+            return
         near = str(error).partition("nearest are: ")[2]
         hint = f" Nearest are: {near}" if near else ""
         value.errors.append(str(invalid(key.name, name, f"Class {name} could not be found.{hint}")))

@@ -76,6 +76,10 @@ class Plugins:
         """Of whatever kind."""
         return self._find(tuple(PluginKind), name, parse_range(version))
 
+    def has(self, name: str) -> bool:
+        """Whether something is known by that name, of whatever kind; nothing is loaded."""
+        return name in self._index
+
     def versions(self, kind: str, name: str) -> Sequence[str]:
         """Those that there are, oldest first."""
         found = {info.version for info in self._candidates((PluginKind(kind),), name)}
