@@ -84,8 +84,8 @@ def main(arguments: list[str]) -> int:
         session.close()
     lines = report.lines_of(session.samples)
     print(report.markdown_table(lines))
-    print(report.failure_note(failed), end="")
-    print("saved:", *report.save(session.samples, sizes, failed, options.json))
+    print(report.note_lines(session.notes) + report.failure_note(failed), end="")
+    print("saved:", *report.save(session.samples, sizes, failed, session.notes, options.json))
     return 1 if failed or any(line.verdict == "MISSED" for line in lines) else 0
 
 

@@ -17,7 +17,8 @@ START_SECONDS = 60.0
 def serving(log: Path, words: list[str]) -> Iterator[tuple[Process, int]]:
     """The process of a module that says where it is ready, and its port."""
     with Process([sys.executable, "-m", *words], log) as process:
-        found = process.wait_until(
+        found: re.Match[str] | None = process.wait_until(
             lambda: re.search(r"is ready on http://127\.0\.0\.1:(\d+)", log.read_text()), START_SECONDS
         )
+        assert found is not None
         yield process, int(found[1])

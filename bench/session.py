@@ -82,6 +82,7 @@ class Session:
         self.sizes = sizes
         self.root = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
         self.samples: dict[str, dict[str, list[float]]] = {}
+        self.notes: dict[str, str] = {}
         self._steady: list[Server] = []
         self._count = 0
 
@@ -89,6 +90,10 @@ class Session:
 
     def record(self, metric: str, server: str, value: float) -> None:
         self.samples.setdefault(BY_KEY[metric].key, {}).setdefault(server, []).append(value)
+
+    def note(self, metric: str, text: str) -> None:
+        """What is to stand beside the figure; the last one counts."""
+        self.notes[BY_KEY[metric].key] = text
 
     def say(self, text: str) -> None:
         print(f"[{time.strftime('%H:%M:%S')}] {text}", flush=True)

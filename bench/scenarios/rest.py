@@ -1,31 +1,51 @@
 """CPU of the REST proxy per post of one record of 1 KB, and per record in batches; a bare Starlette endpoint below it.
 
-Clients keep their connections, and each has one request under way. What a proxy process spends is counted, not what
-the broker does. The column of Penstock has the proxy, that of Kafka the bare endpoint, which is given the same bodies.
+For the latency while half loaded, each client pauses for as long as a request takes under load. What a proxy process
+spends is counted, not what the broker does. The column of Penstock has the proxy, that of Kafka the bare endpoint,
+which is given the same bodies. Posts go to v3 and, as `rest_v2_...`, to v2.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
-from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
+from typing import NamedTuple
 
 from tests.support.processes import Process
 
-from bench.http_services import START_SECONDS, serving
+from bench.http_load import CLIENTS, Ask, connect, exchange, load
+from bench.http_services import serving
 from bench.session import Session
 
-CLIENTS = 8
 ENTRIES = 500
 POSTS_PER_RECORD = 25
 """One post for so many of the records that other clients are measured with."""
 FLOOR, PROXY = "kafka", "penstock"
-RECORD = {
-    "value": {"type": "JSON", "data": {"name": "x" * 470, "text": "y" * 470, "numbers": [1, 2, 3, 4, 5]}}
-}
-SINGLE = json.dumps(RECORD).encode()
-BATCH = json.dumps({"entries": [{"id": str(number), **RECORD} for number in range(ENTRIES)]}).encode()
+V2_JSON = "application/vnd.kafka.json.v2+json"
+DATA = {"name": "x" * 470, "text": "y" * 470, "numbers": [1, 2, 3, 4, 5]}
+RECORD = {"value": {"type": "JSON", "data": DATA}}
+
+
+class Api(NamedTuple):
+    """How records are posted, one and many at a time."""
+
+    prefix: str
+    single: bytes
+    batch: bytes
+    content_type: str
+
+
+V3 = Api(
+    "rest",
+    json.dumps(RECORD).encode(),
+    json.dumps({"entries": [{"id": str(number), **RECORD} for number in range(ENTRIES)]}).encode(),
+    "application/json",
+)
+V2 = Api(
+    "rest_v2",
+    json.dumps({"records": [{"value": DATA}]}).encode(),
+    json.dumps({"records": [{"value": DATA}] * ENTRIES}).encode(),
+    V2_JSON,
+)
 
 
 def run(session: Session) -> None:
@@ -40,54 +60,52 @@ def run(session: Session) -> None:
             serving(directory / "bare.log", ["bench.bare_endpoint"]) as (bare, bare_port),
             session.topic(server, 1) as topic,
         ):
-            path = f"{_cluster(proxy_port)}/topics/{topic}/records"
+            records = f"{_cluster(proxy_port)}/topics/{topic}/records"
+            paths = {V3: (records, f"{records}:batch"), V2: (f"/topics/{topic}", f"/topics/{topic}")}
             for _ in range(session.sizes.rounds):
-                _measure(session, FLOOR, bare, bare_port, "/", "/")
-                _measure(session, PROXY, proxy, proxy_port, path, f"{path}:batch")
-            session.record("rest_rss", PROXY, proxy.rss_bytes() / 1e6)
-            session.say_last(PROXY, "rest_rss")
+                for api in (V3, V2):
+                    _measure(session, FLOOR, api, bare, bare_port, ("/", "/"), None)
+                    _measure(session, PROXY, api, proxy, proxy_port, paths[api], server.broker)
+            _record_memory(session, proxy)
 
 
 def _cluster(port: int) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
-    connection.request("GET", "/v3/clusters")
-    cluster_id = json.load(connection.getresponse())["data"][0]["cluster_id"]
-    connection.close()
-    return f"/v3/clusters/{cluster_id}"
+    answer = exchange(connect(port), Ask("GET", "/v3/clusters"))
+    return f"/v3/clusters/{json.loads(answer)['data'][0]['cluster_id']}"
 
 
-def _measure(session: Session, column: str, process: Process, port: int, single: str, batch: str) -> None:
-    posts = max(CLIENTS, session.sizes.client_records // POSTS_PER_RECORD)
+def _measure(
+    session: Session,
+    column: str,
+    api: Api,
+    process: Process,
+    port: int,
+    paths: tuple[str, str],
+    broker: Process | None,
+) -> None:
+    posts = max(2 * CLIENTS, session.sizes.client_records // POSTS_PER_RECORD)
     batches = max(CLIENTS, session.sizes.client_records // ENTRIES // 10)
-    cpu, latencies = _cost(process, port, single, SINGLE, posts)
-    session.record("rest_post_cpu", column, cpu / posts * 1e3)
-    session.record("rest_post_p99", column, latencies[len(latencies) * 99 // 100] * 1e3)
-    cpu, _ = _cost(process, port, batch, BATCH, batches)
-    session.record("rest_batch_cpu", column, cpu / (batches * ENTRIES) * 1e6)
-    session.say_last(column, "rest_post_cpu", "rest_post_p99", "rest_batch_cpu")
+    single, batch = (
+        Ask("POST", path, body, api.content_type)
+        for path, body in zip(paths, (api.single, api.batch), strict=True)
+    )
+    loaded = load(process, port, [single] * (posts // 2), broker=broker)
+    half_loaded = load(process, port, [single] * (posts // 2), pause=loaded.mean)
+    many = load(process, port, [batch] * batches, broker=broker)
+    metrics = [f"{api.prefix}_{name}" for name in ("post_cpu", "post_p99", "batch_cpu")]
+    session.record(metrics[0], column, loaded.cpu_per_ask * 1e3)
+    session.record(metrics[1], column, half_loaded.p99 * 1e3)
+    session.record(metrics[2], column, many.cpu_per_ask / ENTRIES * 1e6)
+    session.say_last(column, *metrics)
+    if column == PROXY:
+        session.note(metrics[0], loaded.limit)
+        session.note(metrics[2], many.limit)
 
 
-def _cost(process: Process, port: int, path: str, body: bytes, posts: int) -> tuple[float, list[float]]:
-    """Seconds of CPU, and how long each post took, shortest first."""
-    before = process.cpu_seconds()
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        jobs = [pool.submit(_post, port, path, body, posts // CLIENTS) for _ in range(CLIENTS)]
-        latencies = sorted(seconds for job in jobs for seconds in job.result())
-    return process.cpu_seconds() - before, latencies
-
-
-def _post(port: int, path: str, body: bytes, times: int) -> list[float]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
-    latencies = []
-    for _ in range(times):
-        started = perf_counter()
-        connection.request("POST", path, body, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        answer = response.read()
-        if response.status not in (200, 207) or (
-            b'"error_code":' in answer and b'"error_code":200' not in answer
-        ):
-            raise RuntimeError(f"{response.status}: {answer[:200]!r}")
-        latencies.append(perf_counter() - started)
-    connection.close()
-    return latencies
+def _record_memory(session: Session, proxy: Process) -> None:
+    """Of the proxy, and with the registry if that was measured in the same run."""
+    session.record("rest_rss", PROXY, proxy.rss_bytes() / 1e6)
+    registry = session.samples.get("registry_rss", {}).get(PROXY, [])
+    if registry:
+        session.record("services_rss", PROXY, registry[-1] + proxy.rss_bytes() / 1e6)
+    session.say_last(PROXY, "rest_rss", "services_rss")
