@@ -20,7 +20,7 @@ from tests.support.processes import wait_for
 @pytest.fixture(scope="module")
 def records(proxy: Proxy, broker: InProcessBroker) -> str:
     """Ten records, one per day from 2021-01-01 on, of which the last is no JSON."""
-    broker.create_topic("read", 2)
+    broker.create_topic("read", 2, {"retention.ms": "-1"})  # they are years old
     path = f"{proxy.cluster}/topics/read"
     for number in range(10):
         value = {"type": "JSON", "data": {"n": number}} if number < 9 else {"type": "STRING", "data": "nine"}
@@ -191,6 +191,27 @@ def test_records_come_as_events_and_a_stream_goes_on_where_it_was(
         rest = [stream.record() for _ in range(3)]
     assert sorted(record["value"]["data"] for _, record in rest) == ["d", "e", "f"]
     assert rest[-1][0] == "0:4,1:2"
+
+
+def test_partitions_that_are_added_are_streamed_too(proxy: Proxy, broker: InProcessBroker) -> None:
+    broker.create_topic("growing", 1)
+    path = f"{proxy.cluster}/topics/growing/records?value_type=STRING"
+
+    def produce(partition: int, data: bytes) -> None:
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.send("growing", data, partition=partition).result(30)
+
+    with events(proxy, path) as stream:
+        produce(0, b"a")
+        before, _ = stream.record()
+        with KafkaAdmin(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.add_partitions("growing", 3)
+        produce(2, b"b")
+        place, record = stream.record()
+        assert (place, record["value"]["data"], record["partition_id"]) == ("0:1,1:0,2:1", "b", 2)
+    assert before == "0:1"
+    with events(proxy, path, before) as stream:
+        assert stream.record()[1]["value"]["data"] == "b"
 
 
 def test_events_of_one_partition_from_an_offset(proxy: Proxy, records: str) -> None:

@@ -6,7 +6,7 @@ waits for records. It needs no threads, so that a thousand streams of events cos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from penstock.client.cluster import Cluster
@@ -35,6 +35,11 @@ class TopicReader:
     @property
     def is_at_end(self) -> bool:
         return all(offset >= self.ends.get(number, offset) for number, offset in self.positions.items())
+
+    def add(self, positions: Mapping[int, int]) -> None:
+        """More partitions to read."""
+        self.positions |= positions
+        self._leaders = None
 
     async def fetch(self, max_wait_ms: int, max_bytes: int) -> list[Fetched]:
         """What comes next; nothing if nothing came in time. The first record comes even if it is larger."""

@@ -10,7 +10,7 @@ from penstock.client import KafkaAdmin, KafkaProducer
 from penstock.testing.in_process import InProcessBroker
 from penstock.types import TopicPartition
 from tests.rest.proxy import Proxy
-from tests.rest.v2_consumers.instance import Instance, partitions_of, produce
+from tests.rest.v2_consumers.instance import Instance, partitions_of, produce, unique
 
 EXCLUSIVE = "Illegal state: Subscription to topics, partitions and pattern are mutually exclusive"
 DAY_MS = 86_400_000
@@ -64,7 +64,9 @@ def test_beginning_end_and_offsets(proxy: Proxy, broker: InProcessBroker, group:
     assert instance.read_values(3) == [0, 1, 2]  # out of range: where auto.offset.reset says
 
 
-def test_times(proxy: Proxy, broker: InProcessBroker, group: str, topic: str) -> None:
+def test_times(proxy: Proxy, broker: InProcessBroker, group: str) -> None:
+    topic = unique("dated")
+    broker.create_topic(topic, 1, {"retention.ms": "-1"})  # its records are years old
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for day in range(3):
             producer.send(topic, str(day).encode(), partition=0, timestamp_ms=(18628 + day) * DAY_MS).result(

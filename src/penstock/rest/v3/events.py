@@ -2,6 +2,9 @@
 
 An event's id says where each partition stands: `0:17,1:4` are the offsets that come next. A browser that reconnects
 sends the last id that it saw (`Last-Event-ID`), and the stream goes on right behind that record.
+
+A stream of all partitions reads those too that are added while it lasts, from their first record on. An id without a
+partition is older than that partition, so that whoever resumes with it gets its first record too.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from contextlib import aclosing, suppress
 
 from penstock.client.errors import KafkaError
 from penstock.errors import ApiError
+from penstock.records.reader import Record
 from penstock.rest.errors import bad_field, partition_not_found, translate
 from penstock.rest.fetching import TopicReader
 from penstock.rest.fields import Parameter, read_integer
@@ -27,7 +31,10 @@ LONGEST_FETCH_MS = 500
 FETCH_BYTES = 1024 * 1024
 SILENCE_SECONDS = 15.0
 """After so long without a record a comment goes out, so that whoever is between does not give the stream up."""
+EARLIEST = "earliest"
 RETRY_MS = 1_000
+NEW_PARTITIONS_SECONDS = 5.0
+"""How often partitions are looked for that were added to the topic."""
 
 PARAMETERS = (
     Parameter("from", str, f"Where to begin: {PLACES} (only with one partition); latest unless given."),
@@ -51,8 +58,8 @@ async def stream_records(kafka: Kafka, request: Request) -> StreamedResponse:
 async def _positions(kafka: Kafka, request: Request, topic: str) -> dict[int, int]:
     existing = await partitions_of(kafka.cluster, topic)
     chosen = _chosen(request, existing)
-    place = request.text("from", "latest")
     given = _resumed(request.header(b"last-event-id"))
+    place = EARLIEST if given else request.text("from", "latest")
     resumed = await offsets_at(kafka.cluster, topic, {n: given[n] for n in chosen if n in given})
     fresh = [number for number in chosen if number not in resumed]
     begun = await offsets_from(kafka.cluster, topic, fresh, place, "from") if fresh else {}
@@ -86,7 +93,8 @@ async def _events(
         yield b"retry: %d\n\n" % RETRY_MS
         async with reading_cluster(kafka) as cluster:
             reader = TopicReader(cluster, topic, dict(positions))
-            async with aclosing(_until(over, reader, positions, record_format)) as parts:
+            stream = _Stream(kafka, topic, reader, positions, record_format, bool(request.text("partitions")))
+            async with aclosing(stream.until(over)) as parts:
                 async for part in parts:
                     yield part
     except (KafkaError, ApiError, HttpError) as error:
@@ -103,36 +111,60 @@ async def _events(
 
 async def _over(kafka: Kafka, request: Request) -> None:
     """Returns when the client hangs up, or the proxy stops."""
-    stopping = asyncio.ensure_future(kafka.stopping.wait())
+    ends = [asyncio.ensure_future(each) for each in (request.hung_up(), kafka.stopping.wait())]
     try:
-        while not stopping.done():
-            received = asyncio.ensure_future(request.receive())
-            await asyncio.wait([received, stopping], return_when=asyncio.FIRST_COMPLETED)
-            if not received.done():
-                received.cancel()
-            elif received.result()["type"] == "http.disconnect":
-                return
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopping.cancel()
+        for each in ends:
+            each.cancel()
 
 
-async def _until(
-    over: asyncio.Future[None], reader: TopicReader, sent: dict[int, int], record_format: RecordFormat
-) -> AsyncGenerator[bytes, None]:
-    """Events until it is over; `sent` follows what went out, which is behind what was read."""
-    loop = asyncio.get_running_loop()
-    spoke_at = loop.time()
-    while not over.done():
-        fetched = await reader.fetch(LONGEST_FETCH_MS, FETCH_BYTES)
-        events: list[bytes] = []
-        for partition, record in fetched:
-            sent[partition] = record.offset + 1
-            place = ",".join(f"{number}:{offset}" for number, offset in sent.items()).encode()
-            data = json_bytes(await record_format.told(partition, record))
-            events.append(b"id: %s\ndata: %s\n\n" % (place, data))
-        if events:
-            spoke_at = loop.time()
-            yield b"".join(events)
-        elif loop.time() - spoke_at > SILENCE_SECONDS:
-            spoke_at = loop.time()
-            yield b":\n\n"
+class _Stream:
+    """`sent` follows what went out, which is behind what was read."""
+
+    def __init__(
+        self,
+        kafka: Kafka,
+        topic: str,
+        reader: TopicReader,
+        sent: dict[int, int],
+        record_format: RecordFormat,
+        is_of_some: bool,
+    ) -> None:
+        self._kafka = kafka
+        self._topic = topic
+        self._reader = reader
+        self._sent = sent
+        self._format = record_format
+        self._is_of_some = is_of_some
+        self._loop = asyncio.get_running_loop()
+        self._look_at = self._loop.time() + NEW_PARTITIONS_SECONDS
+
+    async def until(self, over: asyncio.Future[None]) -> AsyncGenerator[bytes, None]:
+        """Events until it is over."""
+        spoke_at = self._loop.time()
+        while not over.done():
+            if not self._is_of_some and self._loop.time() >= self._look_at:
+                await self._read_new_partitions()
+            fetched = await self._reader.fetch(LONGEST_FETCH_MS, FETCH_BYTES)
+            events = [await self._event(*each) for each in fetched]
+            if events:
+                spoke_at = self._loop.time()
+                yield b"".join(events)
+            elif self._loop.time() - spoke_at > SILENCE_SECONDS:
+                spoke_at = self._loop.time()
+                yield b":\n\n"
+
+    async def _event(self, partition: int, record: Record) -> bytes:
+        self._sent[partition] = record.offset + 1
+        place = ",".join(f"{number}:{offset}" for number, offset in self._sent.items()).encode()
+        return b"id: %s\ndata: %s\n\n" % (place, json_bytes(await self._format.told(partition, record)))
+
+    async def _read_new_partitions(self) -> None:
+        self._look_at = self._loop.time() + NEW_PARTITIONS_SECONDS
+        cluster = self._kafka.cluster
+        added = [each for each in await partitions_of(cluster, self._topic) if each not in self._sent]
+        if added:
+            begun = await offsets_from(cluster, self._topic, added, EARLIEST, "from")
+            self._sent |= begun
+            self._reader.add(begun)
