@@ -40,24 +40,29 @@ def decimal_schema(scale: int) -> Schema:
 def scale_of(schema: Schema) -> int:
     text = schema.parameters.get(SCALE)
     if text is None:
-        raise DataError(f"a Decimal's schema needs the parameter {SCALE!r}")
+        raise DataError("Invalid Decimal schema: scale parameter not found.")
     try:
         return int(text)
     except ValueError:
-        raise DataError(f"a Decimal's {SCALE}: got {text!r}; takes a whole number") from None
+        raise DataError(f"Invalid scale parameter found in Decimal schema: {text}") from None
 
 
 def decimal_to_bytes(value: Decimal, scale: int) -> bytes:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or -exponent != scale:
-        raise DataError(f"Decimal {value} has the scale {-int(exponent)}; its schema has {scale}")
+        raise DataError(
+            "Decimal value has mismatching scale for given Decimal schema. "
+            f"Schema has scale {scale}, value has scale {-int(exponent)}."
+        )
     unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
     length = (unscaled.bit_length() if unscaled >= 0 else (unscaled + 1).bit_length()) // 8 + 1
     return unscaled.to_bytes(length, "big", signed=True)
 
 
 def decimal_from_bytes(data: bytes, scale: int) -> Decimal:
-    return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-scale)
+    """With all its digits, however many: arithmetic on Decimals would round."""
+    unscaled = int.from_bytes(data, "big", signed=True)
+    return Decimal((unscaled < 0, tuple(map(int, str(abs(unscaled)))), -scale))
 
 
 def date_to_days(value: date) -> int:

@@ -6,7 +6,7 @@ They are made per record, millions of them: plain slots, positional, nothing com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
+from functools import cache
 from typing import Any, Self
 
 from penstock.pipeline.connect.data.headers import Headers
@@ -29,7 +29,9 @@ class ConnectRecord:
 
     def changed(self, **changes: Any) -> Self:
         """A record like this one but for `changes`; its headers are its own."""
-        new = copy(self)
+        new = self.__class__.__new__(self.__class__)
+        for name in _slots_of(self.__class__):
+            setattr(new, name, getattr(self, name))
         if "headers" not in changes:
             new.headers = self.headers.copy()
         for name, value in changes.items():
@@ -107,5 +109,6 @@ class SinkRecord(ConnectRecord):
         self.headers = Headers() if headers is None else headers
 
 
-def _slots_of(kind: type) -> list[str]:
-    return [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
+@cache
+def _slots_of(kind: type) -> tuple[str, ...]:
+    return tuple(name for each in kind.__mro__ for name in getattr(each, "__slots__", ()))

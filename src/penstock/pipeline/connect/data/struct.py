@@ -9,7 +9,8 @@ from penstock.pipeline.connect.data.schema import Schema, Type
 from penstock.pipeline.connect.data.validation import validate_value
 from penstock.pipeline.connect.errors import DataError
 
-_ABSENT = object()
+ABSENT = object()
+"""In `values`, where nothing was put."""
 
 
 class Struct:
@@ -21,7 +22,7 @@ class Struct:
         if schema.type is not Type.STRUCT:
             raise DataError(f"a Struct needs a schema of type struct, got {schema.type.value}")
         self.schema = schema
-        self.values: list[Any] = [_ABSENT] * len(schema.fields)
+        self.values: list[Any] = [ABSENT] * len(schema.fields)
         for name, value in values.items():
             self.put(name, value)
 
@@ -46,7 +47,7 @@ class Struct:
         if found is None:
             raise DataError(f"{name!r} is not a field of {_named(self.schema)}; {_fields(self.schema)}")
         value = self.values[found.index]
-        if value is _ABSENT or (value is None and found.schema.has_default):
+        if value is ABSENT or (value is None and found.schema.has_default):
             return found.schema.default
         return value
 
@@ -54,13 +55,13 @@ class Struct:
 
     def get_without_default(self, name: str) -> Any:
         found = self.schema.field_of.get(name)
-        value = _ABSENT if found is None else self.values[found.index]
-        return None if value is _ABSENT else value
+        value = ABSENT if found is None else self.values[found.index]
+        return None if value is ABSENT else value
 
     def all_values(self, with_defaults: bool = True) -> list[Any]:
         """What `get` or `get_without_default` says of each field, in their order."""
         return [
-            (field.schema.default if with_defaults else None) if value is None or value is _ABSENT else value
+            (field.schema.default if with_defaults else None) if value is None or value is ABSENT else value
             for field, value in zip(self.schema.fields, self.values, strict=True)
         ]
 
@@ -81,7 +82,7 @@ class Struct:
         return f"Struct{{{inner}}}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.schema, [None if value is _ABSENT else value for value in self.values])
+        return _restored, (self.schema, [None if value is ABSENT else value for value in self.values])
 
 
 def _restored(schema: Schema, values: list[Any]) -> Struct:

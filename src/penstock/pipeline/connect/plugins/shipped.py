@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 MODULES: Final = (
+    "penstock.pipeline.connect.converters",
     "penstock.pipeline.connect.transforms",
     "penstock.pipeline.connect.predicates",
     "penstock.pipeline.connect.connectors.file",

@@ -1,0 +1,164 @@
+"""Converters of one plain type: text, bytes, true and false, numbers of a fixed size."""
+
+from __future__ import annotations
+
+import codecs
+import struct
+from typing import Any, ClassVar
+
+from penstock.errors import ConfigError
+from penstock.pipeline.connect.api.config_def import ConfigType, Importance
+from penstock.pipeline.connect.api.converter import KafkaHeaders, SchemaAndValue
+from penstock.pipeline.connect.converters.base import KafkaConverter, converter_config_def
+from penstock.pipeline.connect.data import Schema, Type
+from penstock.pipeline.connect.data.java_text import class_name, java_text
+from penstock.pipeline.connect.data.schema import (
+    OPTIONAL_BOOLEAN,
+    OPTIONAL_BYTES,
+    OPTIONAL_FLOAT32,
+    OPTIONAL_FLOAT64,
+    OPTIONAL_INT16,
+    OPTIONAL_INT32,
+    OPTIONAL_INT64,
+    OPTIONAL_STRING,
+)
+from penstock.pipeline.connect.errors import DataError
+
+_BYTES = (bytes, bytearray, memoryview)
+
+
+class StringConverter(KafkaConverter):
+    """Anything is written as Java prints it."""
+
+    overview = "Text; other values are written as Java prints them."
+    config_def = converter_config_def().define(
+        "converter.encoding",
+        ConfigType.STRING,
+        "UTF-8",
+        importance=Importance.HIGH,
+        doc="The character set of the bytes.",
+    )
+
+    def on_configured(self) -> None:
+        name = self.settings["converter.encoding"]
+        try:
+            self._encoding = codecs.lookup(name).name
+        except LookupError:
+            raise ConfigError(
+                f"converter.encoding: got {name!r}; takes the name of a character set"
+            ) from None
+
+    def from_connect(
+        self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
+    ) -> bytes | None:
+        if value is None:
+            return None
+        text = value if type(value) is str else java_text(value, schema)
+        return text.encode(self._encoding, "replace")
+
+    def to_connect(
+        self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
+    ) -> SchemaAndValue:
+        text = None if data is None else data.decode(self._encoding, "replace")
+        return SchemaAndValue(OPTIONAL_STRING, text)
+
+
+class ByteArrayConverter(KafkaConverter):
+    overview = "Bytes as they are."
+
+    def from_connect(
+        self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
+    ) -> bytes | None:
+        if schema is not None and schema.type is not Type.BYTES:
+            raise DataError(f"Invalid schema type for ByteArrayConverter: {schema.type.name}")
+        if value is None or type(value) is bytes:
+            return value
+        if not isinstance(value, _BYTES):
+            kind = class_name(value, schema)
+            raise DataError(f"ByteArrayConverter is not compatible with objects of type class {kind}")
+        return bytes(value)
+
+    def to_connect(
+        self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
+    ) -> SchemaAndValue:
+        return SchemaAndValue(OPTIONAL_BYTES, data)
+
+
+class BooleanConverter(KafkaConverter):
+    overview = "One byte: 1 for true, 0 for false."
+
+    def from_connect(
+        self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
+    ) -> bytes | None:
+        if schema is not None and schema.type is not Type.BOOLEAN:
+            raise DataError(f"Invalid schema type for BooleanConverter: {schema.type.name}")
+        if value is None:
+            return None
+        if not isinstance(value, bool):
+            kind = class_name(value, schema)
+            raise DataError(f"BooleanConverter is not compatible with objects of type class {kind}")
+        return b"\1" if value else b"\0"
+
+    def to_connect(
+        self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
+    ) -> SchemaAndValue:
+        if data is not None and data not in (b"\0", b"\1"):
+            raise DataError(
+                f"Failed to deserialize boolean: got {data[:8].hex(' ') or 'nothing'}; takes one byte, 0 or 1"
+            )
+        return SchemaAndValue(OPTIONAL_BOOLEAN, None if data is None else data == b"\1")
+
+
+class _NumberConverter(KafkaConverter):
+    kind: ClassVar[str]
+    layout: ClassVar[struct.Struct]
+    schema: ClassVar[Schema]
+    takes: ClassVar[type] = int
+
+    def from_connect(
+        self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
+    ) -> bytes | None:
+        if value is None:
+            return None
+        try:
+            if type(value) is self.takes:
+                return self.layout.pack(value)
+        except (struct.error, OverflowError):
+            pass
+        raise DataError(f"Failed to serialize to {self.kind} (was class {class_name(value, schema)}): ")
+
+    def to_connect(
+        self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
+    ) -> SchemaAndValue:
+        if data is None:
+            return SchemaAndValue(self.schema, None)
+        if len(data) != self.layout.size:
+            raise DataError(
+                f"Failed to deserialize {self.kind}: Size of data received is not {self.layout.size}"
+            )
+        return SchemaAndValue(self.schema, self.layout.unpack(data)[0])
+
+
+class ShortConverter(_NumberConverter):
+    overview = "A whole number in two bytes."
+    kind, layout, schema = "short", struct.Struct(">h"), OPTIONAL_INT16
+
+
+class IntegerConverter(_NumberConverter):
+    overview = "A whole number in four bytes."
+    kind, layout, schema = "integer", struct.Struct(">i"), OPTIONAL_INT32
+
+
+class LongConverter(_NumberConverter):
+    overview = "A whole number in eight bytes."
+    kind, layout, schema = "long", struct.Struct(">q"), OPTIONAL_INT64
+
+
+class FloatConverter(_NumberConverter):
+    overview = "A number in four bytes."
+    kind, layout, schema, takes = "float", struct.Struct(">f"), OPTIONAL_FLOAT32, float
+
+
+class DoubleConverter(_NumberConverter):
+    overview = "A number in eight bytes."
+    kind, layout, schema, takes = "double", struct.Struct(">d"), OPTIONAL_FLOAT64, float
