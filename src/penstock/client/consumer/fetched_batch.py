@@ -57,6 +57,15 @@ class FetchedBatch:
     def timestamps_ms(self) -> list[int]:
         return [timestamp_ms for _, timestamp_ms in map(Message.timestamp, self._messages)]
 
+    def messages(self) -> Sequence[Message]:
+        """librdkafka's own objects, for whoever passes records on as they came.
+
+        >>> from penstock.client import FetchedBatch
+        >>> FetchedBatch([]).messages()
+        []
+        """
+        return self._messages
+
     def records(self) -> Iterator[ConsumerRecord]:
         """The same, record by record.
 
