@@ -106,11 +106,10 @@ class ConfigCheck:
         values[CONNECTOR_VERSION].recommended_values = list(self._plugins.versions(info.kind, info.name))
         self._apply_rules(info, connector, configs, values)
         converters = list(self._converter_infos(configs, values))
-        for value in check_overrides(info.kind, configs, self._policy):
-            values.setdefault(value.name, ConfigValue(value.name, value.value)).errors.extend(value.errors)
         values |= _own_values(connector, info.cls.config_def, configs)
         _add_nulls(configs, values)
-        return _answer(name, keys.including(info.cls.config_def), values, converters)
+        overrides = list(self._override_infos(info.kind, configs, values))
+        return _answer(name, keys.including(info.cls.config_def), values, [*overrides, *converters])
 
     def _keys(self, info: PluginInfo, configs: Configs) -> ConfigDef:
         newest = self._plugins.find(info.kind, info.name).version
@@ -157,6 +156,14 @@ class ConfigCheck:
             keys: ConfigDef = info.cls.config_def
             for value in keys.validate(own).values():
                 yield config_info(value, keys[value.name], prefix)
+
+    def _override_infos(self, kind: PluginKind, configs: Configs, values: Values) -> Iterator[ConfigInfo]:
+        """One that a rule has found fault with already is told of once."""
+        for value in check_overrides(kind, configs, self._policy):
+            if value.name in values:
+                values[value.name].errors.extend(value.errors)
+            else:
+                yield config_info(value, None)
 
     def _of_unknown_version(self, name: str, configs: Configs, error: UnknownVersion) -> dict[str, Any]:
         info = self._plugins.find_connector(name)

@@ -182,7 +182,8 @@ class Plugins:
     def _unknown(self, kinds: Sequence[PluginKind], name: str) -> UnknownPlugin:
         what = _kind_name(kinds)
         near = difflib.get_close_matches(name, self._index, NEAREST, 0.5)
-        hint = f"nearest are: {', '.join(near)}" if near else "GET /connector-plugins lists those there are"
+        there = ", ".join(near or dict.fromkeys(info.name for info in self.list(kinds)))
+        hint = f"nearest are: {there}" if near else f"available are: {there}"
         return UnknownPlugin(
             f"Failed to find any class that implements {what} and which name matches {name}, {hint}"
         )

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from penstock.pipeline.connect.worker.errors import BadRequestError
 from penstock.pipeline.connect.worker.interface import ConnectorOffset, TargetState
+from penstock.web.errors import BodyTooLarge, HttpError
 from penstock.web.request import Request
 
 Configs = dict[str, str | None]
@@ -22,9 +23,18 @@ _KINDS: Final = {dict: "an object", list: "an array"}
 
 async def object_of(request: Request) -> dict[str, Any]:
     """Numbers stay as they were written."""
-    await request.json_object()
+    await _checked_object(request)
     body: dict[str, Any] = json.loads(await request.body(), parse_int=str, parse_float=str)
     return body
+
+
+async def _checked_object(request: Request) -> dict[str, Any]:
+    try:
+        return await request.json_object()
+    except BodyTooLarge:
+        raise
+    except HttpError as error:
+        raise BadRequestError(error.message) from None
 
 
 async def configs_of(request: Request) -> Configs:
@@ -82,7 +92,7 @@ def with_name(name: str, configs: Configs) -> dict[str, str]:
 
 
 async def offsets_of(request: Request) -> list[ConnectorOffset]:
-    body = await request.json_object()
+    body = await _checked_object(request)
     _refuse_strangers(body, ("offsets",))
     offsets = body.get("offsets")
     if not offsets:
