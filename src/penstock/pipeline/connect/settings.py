@@ -134,6 +134,14 @@ class ConnectSettings:
         at_least(0),
         importance=LOW,
     )
+    data_dir: str = string(
+        "/tmp/connect-data",
+        "Where Spark keeps checkpoints, scratch files and its log.",
+    )
+    spark_master: str = string(
+        "local[32]",
+        "Where tasks run: local[slots] in this process, spark://host:port for a cluster, or any other of Spark's.",
+    )
     tick_ms: int = integer(
         3_000,
         "How long tasks copy at a stretch before the worker hears of them; a stop waits for it.",

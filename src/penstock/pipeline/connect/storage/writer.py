@@ -79,10 +79,12 @@ class FencedWriter:
     async def _commit(self, producer: AsyncKafkaProducer, records: list[Record]) -> dict[int, int]:
         await producer.begin_transaction()
         sent = [producer.send_nowait(self._topic, value, key) for key, value in records]
-        written = await asyncio.gather(*sent)
-        await producer.commit_transaction()
+        written = await asyncio.gather(*sent, return_exceptions=True)
+        await producer.commit_transaction()  # says why, if a record was not delivered
         last: dict[int, int] = {}
         for each in written:
+            if isinstance(each, BaseException):
+                raise each
             last[each.partition] = max(each.offset, last.get(each.partition, -1))
         return last
 
