@@ -40,7 +40,7 @@ _CLASS_OF_VALUE: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 def class_name(value: Any, schema: Schema | None = None) -> str:
     """What `getClass().getName()` says of it; of a class of ours, its own name."""
-    if schema is not None and schema.name is None and type(value) in (int, float):
+    if schema is not None and type(value) in (int, float):
         name = _CLASS_OF_TYPE.get(schema.type)
         if name is not None:
             return name

@@ -6,8 +6,7 @@ They are made per record, millions of them: plain slots, positional, nothing com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from penstock.pipeline.connect.data.headers import Headers
 from penstock.pipeline.connect.data.schema import Schema
@@ -26,11 +25,16 @@ class ConnectRecord:
     value: Any
     timestamp: int | None
     headers: Headers
+    _names: ClassVar[tuple[str, ...]] = __slots__
+    """Of all that a record has."""
+
+    def __init_subclass__(cls) -> None:
+        cls._names = tuple(name for each in cls.__mro__ for name in getattr(each, "__slots__", ()))
 
     def changed(self, **changes: Any) -> Self:
         """A record like this one but for `changes`; its headers are its own."""
         new = self.__class__.__new__(self.__class__)
-        for name in _slots_of(self.__class__):
+        for name in self._names:
             setattr(new, name, getattr(self, name))
         if "headers" not in changes:
             new.headers = self.headers.copy()
@@ -40,11 +44,11 @@ class ConnectRecord:
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
-            getattr(self, name) == getattr(other, name) for name in _slots_of(type(self))
+            getattr(self, name) == getattr(other, name) for name in self._names
         )
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in _slots_of(type(self)))
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
         return f"{type(self).__name__}({inner})"
 
 
@@ -107,8 +111,3 @@ class SinkRecord(ConnectRecord):
         self.timestamp = timestamp
         self.timestamp_type = timestamp_type
         self.headers = Headers() if headers is None else headers
-
-
-@cache
-def _slots_of(kind: type) -> tuple[str, ...]:
-    return tuple(name for each in kind.__mro__ for name in getattr(each, "__slots__", ()))

@@ -166,10 +166,10 @@ def _read_name(names: tuple[str, ...], text: str, start: int) -> tuple[int, int]
     raise ParseError
 
 
-def _read_number(text: str, start: int, width: int | None) -> tuple[int, int]:
-    if width is not None and start + width > len(text):
+def _read_number(text: str, start: int, limit: int) -> tuple[int, int]:
+    if limit > len(text):
         raise ParseError
-    found = _DIGITS.match(text, start, len(text) if width is None else start + width)
+    found = _DIGITS.match(text, start, limit)
     if found is None:
         raise ParseError
     return int(found[0]), found.end()
@@ -230,13 +230,14 @@ class _Field:
         return _WRITERS[self.letter](moment, self.count)
 
     def read(self, text: str, start: int, abuts: bool, read: _Read) -> int:
+        limit = start + self.count if abuts else len(text)  # blanks before a number count for its width
         while start < len(text) and text[start] in " \t":
             start += 1
         if start >= len(text):
             raise ParseError
         if not self.is_number:
             return self._read_word(text, start, read)
-        value, end = _read_number(text, start, self.count if abuts else None)
+        value, end = _read_number(text, start, limit)
         if self.letter in "yY" and self.count <= 2 and end - start == 2 and text[start:end].isdigit():
             value, read.is_ambiguous = _full_year(value)
         self._keep(read, value)
@@ -300,21 +301,21 @@ def _days(numbers: dict[str, int]) -> int:
     year = numbers.get("y", 1970)
     if numbers.get("G", 1) == 0:
         year = 1 - year
-    by_day_of_year = "D" in numbers and ("d" not in numbers or order.index("D") > order.index("d"))
-    if by_day_of_year and ("M" not in numbers or order.index("D") > order.index("M")):
+    if "D" in numbers and ("d" not in numbers or order.index("D") > order.index("d")):
         return days_of(year, 1, numbers["D"])
+    if "E" in numbers and "d" not in numbers:
+        first = days_of(year, numbers.get("M", 1), 1)
+        return first + (numbers["E"] - day_of_week(first)) % 7
     return days_of(year, numbers.get("M", 1), numbers.get("d", 1))
 
 
 def _millis(numbers: dict[str, int]) -> int:
     order = list(numbers)
-    half = {each: order.index(each) for each in ("K", "a") if each in numbers}
-    if "H" in numbers and order.index("H") > max(half.values(), default=-1):
+    has_both = "K" in numbers and "a" in numbers
+    if "H" in numbers and not (has_both and order.index("H") < max(order.index("K"), order.index("a"))):
         hours = numbers["H"]
-    elif half:
-        hours = numbers.get("K", 0) + 12 * numbers.get("a", 0)
     else:
-        hours = 0
+        hours = numbers.get("K", 0) + 12 * numbers.get("a", 0)
     minutes = hours * 60 + numbers.get("m", 0) - numbers.get("zone", 0)
     return (minutes * 60 + numbers.get("s", 0)) * 1000 + numbers.get("S", 0)
 

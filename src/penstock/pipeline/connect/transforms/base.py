@@ -152,8 +152,8 @@ def with_syntax_setting(config_def: ConfigDef) -> ConfigDef:
     )
 
 
-def any_distinct(empty_allowed: bool) -> Callable[[str, Any], None]:
-    """A list of different texts, none of them empty."""
+def any_names(empty_allowed: bool) -> Callable[[str, Any], None]:
+    """A list of texts, none of them empty; one that is there twice counts once."""
 
     def check(name: str, value: Any) -> None:
         if value is None:
@@ -162,8 +162,6 @@ def any_distinct(empty_allowed: bool) -> Callable[[str, Any], None]:
             raise ConfigError(
                 f"Configuration '{name}' must not be empty. Valid values include: any non-empty value"
             )
-        if len(set(value)) != len(value):
-            raise ConfigError(f"Configuration '{name}' values must not be duplicated.")
         if "" in value:
             raise ConfigError(f"Configuration '{name}' values must not be empty.")
 
@@ -171,6 +169,12 @@ def any_distinct(empty_allowed: bool) -> Callable[[str, Any], None]:
 
 
 # --- what a value must be
+
+
+def require_fields(schema: Schema) -> tuple[Field, ...]:
+    if schema.type is not Type.STRUCT:
+        raise DataError("Cannot list fields on non-struct type")
+    return schema.fields
 
 
 def require_map(value: Any, purpose: str) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from penstock.errors import ConfigError
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, Importance, invalid
 from penstock.pipeline.connect.api.transformation import Record
 from penstock.pipeline.connect.data import Schema, SchemaBuilder, Struct, Type
-from penstock.pipeline.connect.data.java_text import class_name, java_text, to_float32
+from penstock.pipeline.connect.data.java_text import class_name, java_text, shortest_float32, to_float32
 from penstock.pipeline.connect.data.logical import (
     DATE_NAME,
     TIME_NAME,
     TIMESTAMP_NAME,
+    VALUE_TYPES,
     date_to_days,
     time_to_millis,
     timestamp_to_millis,
@@ -29,6 +30,7 @@ from penstock.pipeline.connect.transforms.base import (
     OfValue,
     PartTransformation,
     SchemaMemory,
+    require_fields,
     require_map,
     require_struct,
     struct_like,
@@ -124,6 +126,12 @@ def _to_double(value: Any, schema: Schema | None) -> float:
     raise _unexpected(value, schema)
 
 
+def _to_float(value: Any, schema: Schema | None) -> float:
+    """Without a schema nobody knows later that it was a float of 32 bits: it keeps the digits that such a one has."""
+    narrow = to_float32(_to_double(value, schema))
+    return shortest_float32(narrow) if schema is None else narrow
+
+
 def _to_boolean(value: Any, schema: Schema | None) -> bool:
     if isinstance(value, str):
         return value.lower() == "true"
@@ -146,7 +154,7 @@ def _unexpected(value: Any, schema: Schema | None) -> DataError:
 
 _CASTS: Final[dict[Type, Callable[[Any, Schema | None], Any]]] = {
     **{type: _to_integer(bits) for type, bits in BITS.items()},
-    Type.FLOAT32: lambda value, schema: to_float32(_to_double(value, schema)),
+    Type.FLOAT32: _to_float,
     Type.FLOAT64: _to_double,
     Type.BOOLEAN: _to_boolean,
     Type.STRING: _to_string,
@@ -228,22 +236,22 @@ class Cast(PartTransformation[Record]):
 
     def _cast_all(self, struct: Struct) -> list[Any]:
         values = struct.all_values(self.with_defaults)
-        for field, type in self._casts.items():
-            found = struct.schema.field_of.get(field or "")
-            if found is not None:
-                values[found.index] = cast_value(found.schema, values[found.index], type)
+        for index, field in enumerate(struct.schema.fields):
+            type = self._casts.get(field.name)
+            if type is not None:
+                values[index] = cast_value(field.schema, values[index], type)
         return values
 
     def _changed_schema(self, schema: Schema) -> Schema:
         if self._of_whole is not None:
             return self._cast_schema(schema, self._of_whole, keeps_name=True)
+        fields = [
+            (each.name, self._cast_schema(each.schema, type) if type else each.schema)
+            for each in require_fields(schema)
+            for type in (self._casts.get(each.name),)
+        ]
         if schema.default is not None:
             raise _unsupported_source(schema.type)
-        fields = (
-            (each.name, self._cast_schema(each.schema, type) if type else each.schema)
-            for each in schema.fields
-            for type in (self._casts.get(each.name),)
-        )
         return struct_like(schema, fields, schema.optional)
 
     def _cast_schema(self, schema: Schema, type: Type, keeps_name: bool = False) -> Schema:
@@ -254,7 +262,10 @@ class Cast(PartTransformation[Record]):
             builder.optional()
         if schema.default is not None:
             builder.default(cast_value(schema, schema.default, type))
-        return builder.build()
+        made = builder.build()
+        if made.name in VALUE_TYPES and made.has_default:
+            raise DataError(f"Invalid default value: {made.name} cannot have one of type {type.name}")
+        return made
 
 
 class CastKey(OfKey, Cast[Record]):

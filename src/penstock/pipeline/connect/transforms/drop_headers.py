@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, Importance
 from penstock.pipeline.connect.api.transformation import Record
 from penstock.pipeline.connect.data import Headers
-from penstock.pipeline.connect.transforms.base import KafkaTransformation, any_distinct
+from penstock.pipeline.connect.transforms.base import KafkaTransformation, any_names
 
 
 class DropHeaders(KafkaTransformation[Record]):
@@ -13,7 +13,7 @@ class DropHeaders(KafkaTransformation[Record]):
     config_def = ConfigDef().define(
         "headers",
         ConfigType.LIST,
-        validator=any_distinct(empty_allowed=False),
+        validator=any_names(empty_allowed=False),
         importance=Importance.HIGH,
         doc="The names of the headers to remove.",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.errors import ConfigError
-from penstock.pipeline.connect.data import Field, Schema, Struct
+from penstock.pipeline.connect.data import Field, Schema, Struct, Type
+from penstock.pipeline.connect.errors import DataError
 from penstock.pipeline.connect.transforms.base import require_map, require_struct
 
 _PURPOSE = "nested field access"
@@ -19,6 +20,8 @@ class FieldPath:
     def field_in(self, schema: Schema) -> Field | None:
         found: Field | None = None
         for step in self.steps:
+            if schema.type is not Type.STRUCT:
+                raise DataError("Cannot look up fields on non-struct type")
             found = schema.field(step)
             if found is None:
                 return None
@@ -37,6 +40,8 @@ class FieldPath:
         return value.get(last) if with_defaults else value.get_without_default(last)
 
     def value_in_map(self, value: dict[str, Any]) -> Any:
+        if not self.steps:
+            raise DataError("field: got an empty path; takes the names of fields with dots between them")
         *parents, last = self.steps
         for step in parents:
             inner = value.get(step)
@@ -57,7 +62,7 @@ def _steps(path: str) -> list[str]:
             end = len(path) if end < 0 else end
             step, at = path[at:end], end + 1
         steps.append(step)
-    return [*steps, ""] if path.endswith(".") or not steps else steps
+    return [*steps, ""] if path.endswith(".") else steps
 
 
 def _in_backticks(path: str, start: int) -> tuple[str, int]:

@@ -99,12 +99,12 @@ class InsertField(PartTransformation[Record]):
 
     def with_schema(self, record: Record, schema: Schema, value: Any) -> tuple[Schema, Any]:
         struct = require_struct(value, _PURPOSE, schema)
+        changed = self._schemas(struct.schema)
         values = struct.all_values(self.with_defaults)
         for insertion in self._insertions:
             inserted = insertion.read(record)
             is_time = insertion.schema.name is not None
             values.append(timestamp_from_millis(inserted) if is_time and inserted is not None else inserted)
-        changed = self._schemas(struct.schema)
         return changed, Struct.of(changed, values)
 
     def _extended(self, schema: Schema) -> Schema:

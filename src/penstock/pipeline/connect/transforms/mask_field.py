@@ -18,7 +18,7 @@ from penstock.pipeline.connect.transforms.base import (
     OfKey,
     OfValue,
     PartTransformation,
-    any_distinct,
+    any_names,
     require_map,
     require_struct,
     with_null_setting,
@@ -78,7 +78,7 @@ class MaskField(PartTransformation[Record]):
         .define(
             "fields",
             ConfigType.LIST,
-            validator=any_distinct(empty_allowed=False),
+            validator=any_names(empty_allowed=False),
             importance=Importance.HIGH,
             doc="The names of the fields.",
         )
@@ -93,7 +93,7 @@ class MaskField(PartTransformation[Record]):
     )
 
     def on_configured(self) -> None:
-        self._fields: list[str] = self.settings["fields"]
+        self._fields = dict.fromkeys(self.settings["fields"])
         self._replacement: str | None = self.settings["replacement"]
 
     def _masked(self, value: Any, schema: Schema | None = None) -> Any:
@@ -110,10 +110,9 @@ class MaskField(PartTransformation[Record]):
     def with_schema(self, record: Record, schema: Schema, value: Any) -> tuple[Schema, Any]:
         struct = require_struct(value, _PURPOSE, schema)
         values = struct.all_values(self.with_defaults)
-        for name in self._fields:
-            field = struct.schema.field(name)
-            if field is not None:
-                values[field.index] = self._masked(values[field.index], field.schema)
+        for index, field in enumerate(struct.schema.fields):
+            if field.name in self._fields:
+                values[index] = self._masked(values[index], field.schema)
         return schema, Struct.of(struct.schema, values)
 
 

@@ -12,7 +12,7 @@ from penstock.pipeline.connect.transforms.base import (
     OfValue,
     PartTransformation,
     SchemaMemory,
-    any_distinct,
+    any_names,
     require_map,
     require_struct,
     struct_like,
@@ -44,7 +44,7 @@ class ReplaceField(PartTransformation[Record]):
             "exclude",
             ConfigType.LIST,
             [],
-            validator=any_distinct(empty_allowed=True),
+            validator=any_names(empty_allowed=True),
             importance=Importance.MEDIUM,
             doc="The fields to leave out, even those that `include` names.",
         )
@@ -52,7 +52,7 @@ class ReplaceField(PartTransformation[Record]):
             "include",
             ConfigType.LIST,
             [],
-            validator=any_distinct(empty_allowed=True),
+            validator=any_names(empty_allowed=True),
             importance=Importance.MEDIUM,
             doc="The fields to keep; all of them, if it is empty.",
         )

@@ -34,6 +34,7 @@ from penstock.pipeline.connect.transforms.base import (
     OfValue,
     PartTransformation,
     SchemaMemory,
+    require_fields,
     require_map,
     require_struct,
     struct_like,
@@ -184,10 +185,10 @@ class TimestampConverter(PartTransformation[Record]):
             )
         try:
             format = SimpleDateFormat(pattern) if pattern.strip() else None
-        except PatternError:
+        except PatternError as error:
             raise ConfigError(
                 "TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: "
-                f"{pattern}"
+                f"{pattern} ({error})"
             ) from None
         self._target = _FORMS[self.settings["target.type"]]
         self._how = _Settings(format, self.settings["unix.precision"])
@@ -229,7 +230,7 @@ class TimestampConverter(PartTransformation[Record]):
     def _changed_schema(self, schema: Schema) -> Schema:
         fields = (
             (each.name, self._target_schema(each.schema) if each.name == self._field else each.schema)
-            for each in schema.fields
+            for each in require_fields(schema)
         )
         changed = struct_like(schema, fields, schema.optional)
         if schema.default is None:

@@ -10,7 +10,7 @@ from penstock.pipeline.connect.transforms.base import (
     REPLACE_NULL_WITH_DEFAULT,
     KafkaTransformation,
     SchemaMemory,
-    any_distinct,
+    any_names,
     require_map,
     require_struct,
     with_null_setting,
@@ -25,14 +25,14 @@ class ValueToKey(KafkaTransformation[Record]):
         ConfigDef().define(
             "fields",
             ConfigType.LIST,
-            validator=any_distinct(empty_allowed=False),
+            validator=any_names(empty_allowed=False),
             importance=Importance.HIGH,
             doc="The names of the fields.",
         )
     )
 
     def on_configured(self) -> None:
-        self._fields: list[str] = self.settings["fields"]
+        self._fields = dict.fromkeys(self.settings["fields"])
         self._schemas = SchemaMemory(self._key_schema)
 
     def apply(self, record: Record) -> Record | None:
