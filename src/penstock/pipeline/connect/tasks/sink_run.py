@@ -113,6 +113,7 @@ class SinkRun:
         task.start(self._work.task_configs)
         try:
             self._open(partitions)
+            self._clock.begin()
             while not self._clock.is_over() and self._decoder.retry_later is None:
                 self._do_what_the_task_asked()
                 messages = self._consumer.poll_batch(min(POLL_SECONDS, self._clock.seconds_left())).messages()

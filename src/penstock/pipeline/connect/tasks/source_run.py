@@ -116,6 +116,7 @@ def run_source(work: TaskWork, tally: Tally, clock: TickClock) -> None:
         writer = kind(producer, offsets, topic, task, policy, tally, clock, _due(settings))
         try:
             task.start(work.task_configs)
+            clock.begin()
             _poll_all(task, SourceEncoder(stages, policy), writer, told, TopicCreation(work), tally, clock)
         finally:
             writer.stop()
