@@ -5,6 +5,10 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow as pa
+
+from penstock.client import KafkaConsumer, TopicPartition
+
 
 def double(number: int) -> tuple[int, int]:
     return 2 * number, os.getpid()
@@ -26,3 +30,23 @@ def refuse(reason: str) -> None:
 def wait_for_nothing(marker: str) -> None:
     Path(marker).touch()
     time.sleep(600)
+
+
+class DieOnce:
+    """Passes a column on; the task of partition 1 dies when that of partition 0 has written, once."""
+
+    def __init__(self, marker: str, configs: dict[str, str], topic: str) -> None:
+        self.marker, self.configs, self.topic = marker, configs, topic
+
+    def pass_on(self, values: pa.Array, partitions: pa.Array) -> pa.Array:
+        path = Path(self.marker)
+        if partitions[0].as_py() == 1 and not path.exists():
+            self._wait_for_records_of_others()
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return values
+
+    def _wait_for_records_of_others(self) -> None:
+        with KafkaConsumer({**self.configs, "isolation.level": "read_committed"}) as consumer:
+            consumer.assign({TopicPartition(self.topic, 0): 0})
+            assert consumer.poll(60)

@@ -7,7 +7,7 @@ memory), another is started after a while, and the queries, which wait for it, b
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -87,17 +87,19 @@ class Engine:
         build: Callable[[SparkSession, str], StreamingQuery],
         *,
         positions_group: str | None = None,
+        positions_configs: Mapping[str, str] | None = None,
         slots: int = 0,
     ) -> Query:
         """`build(session, checkpoint)` starts a query of Spark's own; it is called again after each failure.
-        The positions of its Kafka sources are committed as `positions_group`. `slots` is how many it holds for
+        The positions of its Kafka sources are committed as `positions_group`, where `positions_configs` or else
+        the engine's `client_configs` lead. `slots` is how many it holds for
         good (a real-time query: one per input partition); refused with the count if there are not as many, for
         which the engine must be ready."""
         self._check_slots(name, slots)
         committer = (
             None
             if positions_group is None
-            else PositionCommitter(positions_group, self.settings.client_configs)
+            else PositionCommitter(positions_group, positions_configs or self.settings.client_configs)
         )
         return self._begin(NativeQuery(name, self, self.settings, build, committer, slots))
 

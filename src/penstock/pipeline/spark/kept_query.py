@@ -108,6 +108,7 @@ class KeptQuery(ABC):
         """Why it ended; None if it was stopped."""
         self.state = "STARTING"
         try:
+            driver.be_active_in_this_thread()
             query = self._start_query(driver)
             with self._lock:
                 self._query = query

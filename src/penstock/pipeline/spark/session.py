@@ -88,6 +88,12 @@ class Driver:
                 self._is_stopped = True
                 self._stop()
 
+    def be_active_in_this_thread(self) -> None:
+        """Spark looks up data sources in the session that is active, which is not inherited from thread to thread."""
+        jvm = self.session._jvm
+        assert jvm is not None
+        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self.session._jsparkSession)
+
     def _stop(self) -> None:
         from pyspark import SparkContext
 
