@@ -92,7 +92,7 @@ def test_pause_and_rewind(place: Place, file: Path) -> None:
     place.produce("pause")
     assert run_task(place.sink(file)).positions == {(place.topic, 0): 1}
     place.produce("rewind", "c")
-    report = run_task(place.sink(file, 1))
+    report = run_task(place.sink(file, 1, run_ms=2000))  # a fetch that waits is not called back
     assert values(file)[-2:] == ["rewind", "c"]
     assert values(file).count("rewind") == 2
     assert report.positions == {(place.topic, 0): 3}

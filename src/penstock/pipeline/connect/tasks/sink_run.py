@@ -165,7 +165,7 @@ class SinkRun:
         context = self._context
         for partition, offset in context.sought.items():
             self._consumer.seek(KafkaPartition(*partition), offset)
-            self._current.pop(partition, None)
+            self._current[partition] = offset
         context.sought = {}
         paused: set[TopicPartition] = {(each.topic, each.partition) for each in self._consumer.paused()}
         if paused != context.paused:
