@@ -135,8 +135,6 @@ class FileOfValues(SinkTask):
             file.write(json.dumps(line) + "\n")
         if record.value == "pause":
             self.context.pause((record.original_topic, record.original_partition))
-        if record.value == "rewind":
-            record.value = "rewound"
-            self.context.offset(
-                {(record.original_topic, record.original_partition): record.original_offset + 1}
-            )
+        if record.value == "rewind" and not self.rewound:
+            self.rewound = True
+            self.context.offset({(record.original_topic, record.original_partition): record.original_offset})
