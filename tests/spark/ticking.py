@@ -1,5 +1,6 @@
-"""A pipeline process by itself: `python -m tests.spark.ticking <data dir>` prints a line for each tick."""
+"""A pipeline process by itself: `python -m tests.spark.ticking <data dir> [master]` prints a line for each tick."""
 
+import json
 import sys
 from pathlib import Path
 from threading import Event
@@ -8,21 +9,24 @@ from penstock.pipeline.spark.engine import Engine
 from tests.spark import works
 from tests.support.spark import settings
 
+PARTS = 4
 
-def main(data_dir: str) -> None:
-    engine = Engine(settings(Path(data_dir), with_kafka_jars=False, idle_wait_ms=100))
+
+def main(data_dir: str, master: str = "local[4]") -> None:
+    choices = {"master": master, "executor_memory_mb": 512, "driver_memory_mb": 512}
+    engine = Engine(settings(Path(data_dir), with_kafka_jars=False, **choices))
     engine.start()
     process = engine.wait_until_ready().sparkContext._gateway.proc  # type: ignore[union-attr]
     print(f"driver {process.pid}", flush=True)
     engine.run_ticks(
         "ticking",
-        plan=lambda tick: [tick],
-        run=works.double,
-        on_reports=lambda tick, reports: print(f"tick {tick} in {reports[0][1]}", flush=True),
+        plan=lambda tick: [0.2] * PARTS,
+        run=works.where_after,
+        on_reports=lambda tick, reports: print(f"tick {tick} {json.dumps(reports)}", flush=True),
         on_failure=lambda reason: print(f"failed: {reason}", flush=True),
     )
     Event().wait()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

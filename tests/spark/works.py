@@ -14,6 +14,12 @@ def double(number: int) -> tuple[int, int]:
     return 2 * number, os.getpid()
 
 
+def where_after(seconds: float) -> tuple[str, int]:
+    """In which folder, that of its executor, and in which process it has worked for a while."""
+    time.sleep(seconds)
+    return os.getcwd(), os.getpid()
+
+
 def die_once(marker: str) -> str:
     """The first call ends the Python worker that it runs in."""
     path = Path(marker)

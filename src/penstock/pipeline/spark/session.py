@@ -43,7 +43,7 @@ _ALWAYS = {
     "spark.sql.streaming.stopTimeout": "20s",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
 }
-_ON_LOCAL_MASTER = {
+_ON_LOOPBACK = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
 }
@@ -166,7 +166,6 @@ def _jars_or_none(java_home: Path, settings: EngineSettings) -> list[Path]:
 def configs(settings: EngineSettings, jars: list[Path]) -> dict[str, str]:
     """All of Spark's settings, those of the user last."""
     spark_dir = settings.spark_dir
-    local = settings.is_local
     found = {
         "spark.app.name": settings.name,
         "spark.master": settings.master,
@@ -176,13 +175,18 @@ def configs(settings: EngineSettings, jars: list[Path]) -> dict[str, str]:
         "spark.local.dir": str(spark_dir / "scratch"),
         "spark.sql.warehouse.dir": f"file://{spark_dir}/warehouse",
         **_ALWAYS,
-        **(_ON_LOCAL_MASTER if local else {}),
+        **(_ON_LOOPBACK if _is_on_loopback(settings) else {}),
         **(_ON_LOCAL_CHECKPOINTS if settings.checkpoints.startswith("file:") else {}),
         **_class_path(jars),
     }
     if settings.python_path:
         found["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(settings.python_path)
     return {**found, **settings.spark_configs}
+
+
+def _is_on_loopback(settings: EngineSettings) -> bool:
+    """Whether nobody on another machine has to reach the driver."""
+    return settings.is_local or settings.master.startswith(("spark://127.", "spark://localhost:"))
 
 
 def _class_path(jars: list[Path]) -> Mapping[str, str]:
@@ -206,7 +210,7 @@ def _environment(java_home: Path, settings: EngineSettings) -> Iterator[None]:
     """What pyspark and its launcher read from the environment, only while they do."""
     python = settings.python or (sys.executable if settings.is_local else CLUSTER_PYTHON)
     wanted = {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": python}
-    if settings.is_local:
+    if _is_on_loopback(settings):
         wanted["SPARK_LOCAL_IP"] = _LOOPBACK
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
