@@ -9,6 +9,8 @@ from penstock.errors import ConfigError
 
 SHIPPED = Path(__file__).parents[2] / "config"
 NAMES = [
+    "connect-distributed.properties",
+    "connect-standalone.properties",
     "consumer.properties",
     "kafka-rest.properties",
     "producer.properties",

@@ -4,18 +4,20 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from penstock.errors import ConfigError
+from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.registry.settings import RegistrySettings
 from penstock.rest.settings import RestSettings
 from penstock.settings.broker import BrokerSettings
 from penstock.stack.child import RESTART_LIMIT, Child
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.processes import ProcessIdentity, identify
-from penstock.stack.services import StackOptions, plan
+from penstock.stack.services import KINDS, StackOptions, left_out, plan
 from penstock.web.listeners import Listener
 from tests.stack.platform import penstock
 
@@ -55,7 +57,7 @@ def test_help_lists_the_commands_and_the_data_directory() -> None:
 
 def test_the_plan_of_a_platform() -> None:
     options = StackOptions(Path("/data"), port_offset=1000, overrides={"num.partitions": "3"})
-    zookeeper, broker, registry, rest, *_ = plan(options)
+    zookeeper, broker, registry, rest, connect = plan(options)
     assert (zookeeper.name, zookeeper.address) == ("zookeeper", "127.0.0.1:3181")
     assert (broker.name, broker.kind, broker.address) == ("broker-1", "broker", "127.0.0.1:10092")
     settings = BrokerSettings.from_configs(broker.properties)
@@ -75,6 +77,22 @@ def test_the_plan_of_a_platform() -> None:
     assert of_rest.endpoints == [Listener("127.0.0.1", 9082)]
     assert of_rest.bootstrap_servers == ("127.0.0.1:10092",)
     assert of_rest.schema_registry_url == "http://127.0.0.1:9081"
+    assert (connect.name, connect.address) == ("connect", "127.0.0.1:9083")
+    of_connect = ConnectSettings.from_configs(connect.properties)
+    assert of_connect.bootstrap_servers == ("127.0.0.1:10092",)
+    assert of_connect.advertised_host() == "127.0.0.1"
+    assert of_connect.data_dir == "/data/connect"
+    assert [*warnings_about(connect.properties)] == []
+
+
+def test_what_is_not_installed_is_left_out_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "connect needs no_such_package; get it with: pip install 'penstock[spark]'"
+    monkeypatch.setitem(KINDS, "connect", replace(KINDS["connect"], needs="no_such_package"))
+    options = StackOptions(Path("/data"))
+    assert "connect" not in [service.name for service in plan(options)]
+    assert left_out(options) == [line]
+    with pytest.raises(ConfigError, match=r"--only: connect needs no_such_package"):
+        plan(replace(options, only=("connect",)))
 
 
 def test_a_rest_proxy_without_a_registry() -> None:

@@ -1,4 +1,4 @@
-"""ZooKeeper, broker, registry and REST proxy together, with clients."""
+"""ZooKeeper, broker, registry, REST proxy and Connect together, with clients."""
 
 import http.client
 import json
@@ -64,7 +64,7 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
     words = ["--data-dir", str(data_dir), "--port-offset", offset]
     up = start_up(*words)
     up.wait_for("Penstock is ready\n")
-    zookeeper, broker, registry, rest, *_ = status(data_dir)
+    zookeeper, broker, registry, rest, connect = status(data_dir)
     address = f"127.0.0.1:{9092 + int(offset)}"
     assert (zookeeper["name"], zookeeper["healthy"]) == ("zookeeper", True)
     assert broker == {
@@ -78,6 +78,9 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
     assert register(registry["address"], '"string"') == 1
     assert (rest["name"], rest["healthy"]) == ("rest", True)
     assert rest["address"] == f"127.0.0.1:{8082 + int(offset)}"
+    assert (connect["name"], connect["healthy"]) == ("connect", True)
+    with urlopen(f"http://127.0.0.1:{8083 + int(offset)}/connectors", timeout=PATIENCE_S) as connectors:
+        assert json.load(connectors) == []
     produce(address, b"apple")
     assert {"_schemas", "foods"} <= topics_by_rest(rest["address"])
     os.kill(broker["pid"], signal.SIGKILL)
@@ -85,7 +88,7 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
     produce(address, b"pear")
     eventually(lambda: register(registry["address"], '"int"') == 2)
     assert up.stop() == 0
-    assert not any(is_running(each["pid"]) for each in (zookeeper, broker, registry, rest))
+    assert not any(is_running(each["pid"]) for each in (zookeeper, broker, registry, rest, connect))
     again = start_up(*words)
     again.wait_for("Penstock is ready\n")
     assert consume(address, 2) == [b"apple", b"pear"]

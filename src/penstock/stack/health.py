@@ -45,6 +45,11 @@ def rest_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> boo
     return _http_answers(host, port, "/v3/clusters", timeout)
 
 
+def connect_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
+    """Its health, which is good once it has read its topics and the workers agree."""
+    return _http_answers(host, port, "/health", timeout)
+
+
 def _http_answers(host: str, port: int, path: str, timeout: float) -> bool:
     request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n"
     try:
@@ -70,6 +75,7 @@ PROBES: dict[str, Callable[[str, int], bool]] = {
     "broker": broker_answers,
     "registry": registry_answers,
     "rest": rest_answers,
+    "connect": connect_answers,
 }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from penstock.errors import ConfigError
@@ -12,11 +13,22 @@ MOST_BROKERS = 1
 
 @dataclass(frozen=True, slots=True)
 class ServiceKind:
-    """`module` is the command line that runs it; None while the service is not there yet."""
+    """`module` is the command line that runs it; None while the service is not there yet. What it needs beside the
+    package itself comes with an extra."""
 
     name: str
     port: int
     module: str | None = None
+    needs: str | None = None
+    extra: str | None = None
+
+    @property
+    def is_installed(self) -> bool:
+        return self.needs is None or find_spec(self.needs) is not None
+
+    @property
+    def how_to_get_it(self) -> str:
+        return f"{self.name} needs {self.needs}; get it with: pip install 'penstock[{self.extra}]'"
 
 
 # In the order of their start; they stop in the opposite order.
@@ -27,7 +39,9 @@ KINDS = {
         ServiceKind("broker", 9092, "penstock.cli.tools.kafka_server_start"),
         ServiceKind("registry", 8081, "penstock.cli.tools.schema_registry_start"),
         ServiceKind("rest", 8082, "penstock.cli.tools.kafka_rest_start"),
-        ServiceKind("connect", 8083),
+        ServiceKind(
+            "connect", 8083, "penstock.cli.tools.connect_distributed", needs="pyspark", extra="spark"
+        ),
         ServiceKind("sql", 8088),
         ServiceKind("monitor", 8000),
         ServiceKind("ui", 3030),
@@ -92,7 +106,16 @@ def _wanted_kinds(only: Sequence[str]) -> set[str]:
             raise ConfigError(f"--only: got {name!r}; takes {', '.join(AVAILABLE)}")
         if name not in AVAILABLE:
             raise ConfigError(f"--only: {name} is not available yet; takes {', '.join(AVAILABLE)}")
-    return set(only or AVAILABLE)
+        if not KINDS[name].is_installed:
+            raise ConfigError(f"--only: {KINDS[name].how_to_get_it}")
+    return set(only or (name for name in AVAILABLE if KINDS[name].is_installed))
+
+
+def left_out(options: StackOptions) -> list[str]:
+    """One line for each service that is not started because something is not installed."""
+    if options.only:
+        return []
+    return [KINDS[name].how_to_get_it for name in AVAILABLE if not KINDS[name].is_installed]
 
 
 def _zookeeper(options: StackOptions, wanted: set[str]) -> Service:
@@ -153,6 +176,25 @@ def _rest(options: StackOptions, wanted: set[str]) -> Service:
     return _service("rest", "rest", options, port, properties)
 
 
+def _connect(options: StackOptions, wanted: set[str]) -> Service:
+    port = KINDS["connect"].port + options.port_offset
+    converter = "org.apache.kafka.connect.json.JsonConverter"
+    properties = {
+        "listeners": _listener(options, port),
+        "bootstrap.servers": _from_here(options, "broker"),
+        "group.id": "connect-cluster",
+        "key.converter": converter,
+        "value.converter": converter,
+        **{f"{each}.storage.topic": f"connect-{each}s" for each in ("config", "offset")},
+        "status.storage.topic": "connect-status",
+        **{f"{each}.storage.replication.factor": "1" for each in ("config", "offset", "status")},
+        "data.dir": str(options.data_dir / "connect"),
+    }
+    if options.host not in EVERY_INTERFACE:
+        properties["rest.advertised.host.name"] = options.host
+    return _service("connect", "connect", options, port, properties)
+
+
 def _listener(options: StackOptions, port: int) -> str:
     return f"http://{_address(options.host or '0.0.0.0', port)}"
 
@@ -184,4 +226,10 @@ def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-_BUILDERS = {"zookeeper": _zookeeper, "broker": _broker, "registry": _registry, "rest": _rest}
+_BUILDERS = {
+    "zookeeper": _zookeeper,
+    "broker": _broker,
+    "registry": _registry,
+    "rest": _rest,
+    "connect": _connect,
+}

@@ -13,7 +13,7 @@ from penstock.errors import PenstockError
 from penstock.stack.data_dir import DataDir
 from penstock.stack.ports import refuse_ports_in_use
 from penstock.stack.running import status_of, stop_survivors
-from penstock.stack.services import StackOptions, plan
+from penstock.stack.services import StackOptions, left_out, plan
 from penstock.stack.supervisor import READY_LINE, START_TIMEOUT_S, STOP_TIMEOUT_S, Supervisor
 from penstock.stack.table_text import table_text
 
@@ -32,6 +32,8 @@ def run_in_foreground(options: StackOptions) -> None:
     """Until a signal asks for the end; an ephemeral data directory is removed then."""
     try:
         services = plan(options)
+        for line in left_out(options):
+            print(f"penstock: {line}", file=sys.stderr, flush=True)
         data_dir = DataDir(options.data_dir)
         data_dir.create()
         data_dir.lock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -105,6 +106,7 @@ async def running_worker(settings: ConnectSettings) -> AsyncIterator[RunningWork
 
 def run(command: str, settings: ConnectSettings, connectors: Sequence[NamedConfig] | None = None) -> int:
     """Runs a worker until SIGTERM or SIGINT; the exit code. With `connectors` it runs these and no others."""
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of each call
     return run_service(command, _serve(settings, connectors))
 
 

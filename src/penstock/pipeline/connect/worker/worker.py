@@ -132,7 +132,7 @@ class ConnectWorker:
 
     async def _take_part(self, admin: Cluster) -> None:
         await self._storage.until_ready()
-        self._cluster_id = (await admin.describe()).cluster_id or ""
+        self._cluster_id = await _cluster_id(admin)
         try:
             await self._membership.run(before_leaving=self._end_connectors)
         finally:
@@ -568,6 +568,14 @@ class ConnectWorker:
     async def set_cluster_logger_level(self, namespace: str, level: str) -> None:
         await self._ready()
         await self._asking(self._storage.write_logger_level(namespace, level.upper()))
+
+
+async def _cluster_id(admin: Cluster) -> str:
+    while True:
+        try:
+            return (await admin.describe()).cluster_id or ""
+        except KafkaError as error:
+            log.warning("Kafka cannot be asked now: %s", error)  # after having tried for a while
 
 
 async def _end(task: asyncio.Task[None]) -> None:
