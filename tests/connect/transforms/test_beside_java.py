@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from penstock.pipeline.connect.data.java_text import to_float32
 from penstock.pipeline.connect.transforms import JAVA_NAMES
+from tests.connect.oracle.agreement import same
 from tests.connect.oracle.oracle import Java, transformed
 from tests.connect.oracle.random_records import SETTINGS, Records, draw_settings
 
@@ -53,17 +52,6 @@ def is_meant(java_name: str, ours: dict[str, Any], theirs: dict[str, Any]) -> bo
     if "is out of range: years 1 to 9999" in ours.get("error", ""):
         return True
     return "SetSchemaMetadata" in java_name and theirs.get("error") == "Cannot list fields on non-struct type"
-
-
-def same(ours: Any, theirs: Any) -> bool:
-    """Java 17 writes some floats with more digits than they need."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        return ours.keys() == theirs.keys() and all(same(ours[name], theirs[name]) for name in ours)
-    if isinstance(ours, list) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(map(same, ours, theirs))
-    if isinstance(ours, Decimal) or isinstance(theirs, Decimal):
-        return ours == theirs or to_float32(float(ours)) == to_float32(float(theirs))
-    return type(ours) is type(theirs) and ours == theirs
 
 
 def agree(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

@@ -241,7 +241,7 @@ def _decimal(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> R
         if value is None:
             return null()
         if isinstance(value, str):
-            return decimal_from_bytes(_decoded(value, "Invalid bytes for Decimal field"), scale_of(schema))
+            return _decimal_of(value, schema)
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise DataError(
                 "Invalid type for Decimal, underlying representation should be numeric or bytes "
@@ -250,6 +250,16 @@ def _decimal(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> R
         return value if isinstance(value, Decimal) else Decimal(repr(value))
 
     return read
+
+
+def _decimal_of(text: str, schema: Schema) -> Decimal:
+    data = _decoded(text, "Invalid bytes for Decimal field")
+    if not data:
+        raise DataError("Invalid bytes for Decimal field: there are none")
+    try:
+        return decimal_from_bytes(data, scale_of(schema))
+    except DataError as error:
+        raise DataError(f"Invalid bytes for Decimal field: {error}") from error
 
 
 def _date_like(

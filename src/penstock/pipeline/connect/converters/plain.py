@@ -27,6 +27,22 @@ from penstock.pipeline.connect.errors import DataError
 _BYTES = (bytes, bytearray, memoryview)
 
 
+def _encode_utf_16(text: str, errors: str = "strict") -> tuple[bytes, int]:
+    data = text.encode("utf-16-be", errors)
+    return codecs.BOM_UTF16_BE + data if data else data, len(text)
+
+
+def _decode_utf_16(data: Any, errors: str = "strict") -> tuple[str, int]:
+    given = bytes(data)
+    has_mark = given.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE))
+    return given.decode("utf-16" if has_mark else "utf-16-be", errors), len(given)
+
+
+_UTF_16 = ("UTF-16", "UTF_16", "UTF16", "UNICODE")
+_JAVA_UTF_16 = codecs.CodecInfo(_encode_utf_16, _decode_utf_16)
+"""The higher byte first, where nothing says otherwise."""
+
+
 class StringConverter(KafkaConverter):
     """Anything is written as Java prints it."""
 
@@ -42,11 +58,12 @@ class StringConverter(KafkaConverter):
     def on_configured(self) -> None:
         name = self.settings["converter.encoding"]
         try:
-            self._encoding = codecs.lookup(name).name
+            codec = _JAVA_UTF_16 if name.upper() in _UTF_16 else codecs.lookup(name)
         except LookupError:
             raise ConfigError(
                 f"converter.encoding: got {name!r}; takes the name of a character set"
             ) from None
+        self._encode, self._decode = codec.encode, codec.decode
 
     def from_connect(
         self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
@@ -54,13 +71,12 @@ class StringConverter(KafkaConverter):
         if value is None:
             return None
         text = value if type(value) is str else java_text(value, schema)
-        return text.encode(self._encoding, "replace")
+        return self._encode(text, "replace")[0]
 
     def to_connect(
         self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
     ) -> SchemaAndValue:
-        text = None if data is None else data.decode(self._encoding, "replace")
-        return SchemaAndValue(OPTIONAL_STRING, text)
+        return SchemaAndValue(OPTIONAL_STRING, None if data is None else self._decode(data, "replace")[0])
 
 
 class ByteArrayConverter(KafkaConverter):
@@ -121,7 +137,7 @@ class _NumberConverter(KafkaConverter):
         if value is None:
             return None
         try:
-            if type(value) is self.takes:
+            if type(value) is self.takes and (schema is None or schema.type is self.schema.type):
                 return self.layout.pack(value)
         except (struct.error, OverflowError):
             pass
