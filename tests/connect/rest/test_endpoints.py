@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.connect.rest.quiet_tasks import run_quietly
+from penstock.pipeline.connect.tasks.run import run_task
 from tests.support.cluster_fixture import KafkaServer, kafka
 from tests.support.connect_workers import ConnectClient
 from tests.support.penstock_connect import running_penstock_connect
@@ -15,18 +15,15 @@ from tests.support.processes import free_port, wait_for
 
 __all__ = ["kafka"]
 
-PLAIN = "tests.connect.rest.some_plugins.PlainConverter"
-TIDE = "tests.connect.rest.some_plugins.TideConnector"
-CONVERTERS = {f"{each}.converter": PLAIN for each in ("key", "value", "header")}
-CONFIG = {"connector.class": TIDE, "low": 1}
+CONFIG = {"connector.class": "FileStreamSource", "topic": "lines", "file": "/does/not/exist"}
 
 
 @pytest.fixture(scope="module")
 def workers(kafka: KafkaServer) -> Iterator[tuple[ConnectClient, ConnectClient]]:
     """The leader and a follower."""
     with (
-        running_penstock_connect(kafka.bootstrap, "rest", run_quietly, CONVERTERS) as first,
-        running_penstock_connect(kafka.bootstrap, "rest", run_quietly, CONVERTERS) as second,
+        running_penstock_connect(kafka.bootstrap, "rest", run_task) as first,
+        running_penstock_connect(kafka.bootstrap, "rest", run_task) as second,
     ):
         yield first, second
 
@@ -105,8 +102,8 @@ def test_any_worker_can_be_asked(workers: tuple[ConnectClient, ConnectClient]) -
         made = worker.send("POST", "/connectors", {"name": name, "config": CONFIG})
         assert made.status == 201
         assert made.headers["location"].endswith(f"/connectors/{name}")
-        assert worker.send("PUT", f"/connectors/{name}/config", {**CONFIG, "high": 8}).status == 200
-        bad = worker.send("PUT", f"/connectors/{name}/config", {**CONFIG, "low": "x"})
+        assert worker.send("PUT", f"/connectors/{name}/config", {**CONFIG, "batch.size": 8}).status == 200
+        bad = worker.send("PUT", f"/connectors/{name}/config", {**CONFIG, "batch.size": "x"})
         assert (bad.status, bad.body["error_code"]) == (400, 400)
         for other in workers:
             wait_for(lambda other=other, name=name: is_running(other, name), 30, f"{name} to run", 0.05)
@@ -126,11 +123,10 @@ def test_a_request_is_not_passed_on_for_ever(workers: tuple[ConnectClient, Conne
 def test_admin_has_listeners_of_its_own_and_topics_are_not_tracked(kafka: KafkaServer) -> None:
     port = free_port()
     settings = {
-        **CONVERTERS,
         "admin.listeners": f"http://127.0.0.1:{port}",
         "topic.tracking.enable": "false",
     }
-    with running_penstock_connect(kafka.bootstrap, "rest-admin", run_quietly, settings) as worker:
+    with running_penstock_connect(kafka.bootstrap, "rest-admin", run_task, settings) as worker:
         assert worker.send("GET", "/admin/loggers").status == 404
         admin = ConnectClient(f"http://127.0.0.1:{port}")
         assert "root" in admin.send("GET", "/admin/loggers").body

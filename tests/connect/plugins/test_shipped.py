@@ -1,0 +1,54 @@
+"""Plugins that come with Penstock, under the names that configurations of Kafka Connect have for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from penstock.pipeline.connect.plugins import Plugins
+from penstock.pipeline.connect.plugins.shipped import shipped_plugins
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "full"),
+    [
+        ("source", "FileStreamSource", "org.apache.kafka.connect.file.FileStreamSourceConnector"),
+        ("sink", "FileStreamSinkConnector", "org.apache.kafka.connect.file.FileStreamSinkConnector"),
+        ("converter", "JsonConverter", "org.apache.kafka.connect.json.JsonConverter"),
+        ("converter", "String", "org.apache.kafka.connect.storage.StringConverter"),
+        ("header_converter", "StringConverter", "org.apache.kafka.connect.storage.StringConverter"),
+        ("header_converter", "Simple", "org.apache.kafka.connect.storage.SimpleHeaderConverter"),
+        ("transformation", "RegexRouter", "org.apache.kafka.connect.transforms.RegexRouter"),
+        ("transformation", "Cast$Value", "org.apache.kafka.connect.transforms.Cast$Value"),
+        (
+            "predicate",
+            "RecordIsTombstone",
+            "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone",
+        ),
+    ],
+)
+def test_names(kind: str, name: str, full: str) -> None:
+    plugins = Plugins()
+    assert plugins.find(kind, name).name == plugins.find(kind, full).name == full
+
+
+def test_each_can_be_loaded_and_made() -> None:
+    listed = {info.name: info for info in Plugins().list()}
+    assert set(listed) == {name for name, _ in shipped_plugins()}
+    for info in listed.values():
+        assert isinstance(info.cls(), info.cls)
+
+
+def test_a_converter_is_found_without_what_others_need() -> None:
+    """Executors look plugins up for every task."""
+    program = (
+        "import sys; from penstock.pipeline.connect.plugins import Plugins;"
+        "Plugins().find('converter', 'StringConverter');"
+        "print([name for name in ('pyspark', 'pyarrow', 'duckdb', 'psycopg', 'uvicorn') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
