@@ -9,6 +9,7 @@ import pytest
 
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
+from penstock.pipeline.connect.tasks.run import run_task
 from tests.connect.worker.in_thread import running_worker
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, running_apache_connect, worker_settings
@@ -81,7 +82,7 @@ def test_configs_states_and_offsets_are_understood(
     assert storage.statuses.connectors["write-lines"].worker_id.startswith("127.0.0.1:")
     assert storage.statuses.tasks["read-lines"][0].generation > 0
     assert set(storage.statuses.topics["read-lines"]) == {"taken-lines"}
-    (offset,) = storage.offsets.connectors["read-lines"].values()
+    (offset,) = storage.offset_topics.main.state.connectors["read-lines"].values()
     assert offset.partition == {"filename": source.config["file"]}
     assert offset.offset == {"position": 8}
 
@@ -91,13 +92,14 @@ def test_a_cluster_that_ours_has_run_goes_back_to_apache(
 ) -> None:
     """Our worker has the connectors for a while, adds one, and Apache's finds all as it should be."""
     configs = {**settings_of(kafka, group), "session.timeout.ms": "6000", "heartbeat.interval.ms": "200"}
-    with running_worker({**configs, "tick.ms": "50"}) as worker:
+    with running_worker({**configs, "tick.ms": "50"}, run_task) as worker:
         assert worker.call(worker.worker.connectors()) == ["read-lines", "write-lines"]
         worker.wait_for_states("write-lines", "STOPPED")
         ours = {"connector.class": SOME_SOURCE, "directory": str(tmp_path)}
         worker.create("ours", ours, "STOPPED")
         worker.wait_for_states("ours", "STOPPED")
         worker.call(worker.worker.alter_offsets("ours", [{"partition": {"a": "b"}, "offset": {"c": 1}}]))
+        worker.wait_for_states("read-lines", "RUNNING", "RUNNING")
         worker.call(worker.worker.pause("read-lines"))
         wait_for(lambda: worker.states("read-lines")[:1] == ["PAUSED"], SECONDS, "the pause")
     with running_apache_connect(tmp_path, kafka.bootstrap, group) as connect:

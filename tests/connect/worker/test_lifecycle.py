@@ -269,3 +269,24 @@ def test_offsets_of_a_source_change_only_when_it_is_stopped(
     worker.call(worker.worker.stop(name))
     worker.call(worker.worker.reset_offsets(name))
     assert worker.call(worker.worker.offsets(name)) == {"offsets": []}
+
+
+def test_a_connector_may_keep_its_offsets_apart(worker: ThreadWorker, name: str, tmp_path: Path) -> None:
+    """What the worker's topic says counts until its own topic says something."""
+    first, second = ({"partition": {"file": file}, "offset": {"position": 5}} for file in "ab")
+    worker.create(name, source(tmp_path), "STOPPED")
+    worker.wait_for_states(name, "STOPPED")
+    worker.call(worker.worker.alter_offsets(name, [first]))
+    worker.call(worker.worker.patch_config(name, {"offsets.storage.topic": f"{name}-own"}))
+    worker.call(worker.worker.alter_offsets(name, [second]))
+    found = worker.call(worker.worker.offsets(name))["offsets"]
+    assert sorted(each["partition"]["file"] for each in found) == ["a", "b"]
+    worker.call(worker.worker.resume(name))
+    wait_for(lambda: works_of(name), what="a tick")
+    assert len(works_of(name)[0].offsets) == 2
+    assert sum(works_of(name)[0].offsets_position.values()) > 0
+    worker.call(worker.worker.stop(name))
+    worker.call(worker.worker.reset_offsets(name))
+    assert worker.call(worker.worker.offsets(name)) == {"offsets": []}
+    worker.call(worker.worker.patch_config(name, {"offsets.storage.topic": None}))
+    assert worker.call(worker.worker.offsets(name)) == {"offsets": []}

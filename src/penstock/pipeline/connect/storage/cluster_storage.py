@@ -15,9 +15,9 @@ from penstock.client.cluster import Cluster
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
 from penstock.pipeline.connect.storage.config_state import ConfigState, Said, Unreadable
-from penstock.pipeline.connect.storage.offset_state import OffsetState
+from penstock.pipeline.connect.storage.offset_topics import OffsetTopics
 from penstock.pipeline.connect.storage.status_state import StatusState
-from penstock.pipeline.connect.storage.topic import config_topic, offset_topic, status_topic
+from penstock.pipeline.connect.storage.topic import config_topic, status_topic
 from penstock.pipeline.connect.storage.topic_log import TopicLog
 from penstock.pipeline.connect.storage.writer import FencedWriter, PlainWriter
 from penstock.records.reader import Record
@@ -32,15 +32,14 @@ class ClusterStorage:
         self.settings = settings
         self.configs = ConfigState()
         self.statuses = StatusState()
-        self.offsets = OffsetState()
+        self.offset_topics = OffsetTopics(settings)
         self._on_said = on_said
         clients = settings.client_configs
         self.config_log = TopicLog(clients, config_topic(settings), self._replay_config, self._forget_configs)
         self.status_log = TopicLog(
             clients, status_topic(settings), self._replay_status, self._forget_statuses
         )
-        self.offset_log = TopicLog(clients, offset_topic(settings), self._replay_offset, self._forget_offsets)
-        self.logs = (self.config_log, self.status_log, self.offset_log)
+        self.logs = (self.config_log, self.status_log, self.offset_topics.main.log)
         self._plain: dict[str, PlainWriter] = {}
 
     # reading
@@ -67,6 +66,7 @@ class ClusterStorage:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+            await self.offset_topics.close()
             for writer in self._plain.values():
                 await writer.close()
 
@@ -86,24 +86,15 @@ class ClusterStorage:
             self._on_said(said)
 
     def _replay_status(self, record: Record) -> None:
-        self._warn(self.status_log, record, self.statuses.replay(record.key, record.value))
-
-    def _replay_offset(self, record: Record) -> None:
-        self._warn(self.offset_log, record, self.offsets.replay(record.key, record.value))
-
-    @staticmethod
-    def _warn(topic_log: TopicLog, record: Record, problem: str | None) -> None:
+        problem = self.statuses.replay(record.key, record.value)
         if problem is not None:
-            log.warning("%s, offset %d: %s", topic_log.name, record.offset, problem)
+            log.warning("%s, offset %d: %s", self.status_log.name, record.offset, problem)
 
     def _forget_configs(self) -> None:
         self.configs = ConfigState()
 
     def _forget_statuses(self) -> None:
         self.statuses = StatusState()
-
-    def _forget_offsets(self) -> None:
-        self.offsets = OffsetState()
 
     async def read_configs_to_end(self, admin: Cluster) -> None:
         await self.config_log.read_to_end(admin)
@@ -124,9 +115,9 @@ class ClusterStorage:
         transactional_id = f"connect-cluster-{self.settings.group_id}:{name}"
         return FencedWriter(self.settings.client_configs, transactional_id, self.config_log.name)
 
-    def offset_writer(self, name: str) -> FencedWriter:
+    def offset_writer(self, name: str, topic: str) -> FencedWriter:
         transactional_id = f"connect-cluster-{self.settings.group_id}:{name}:offsets"
-        return FencedWriter(self.settings.client_configs, transactional_id, self.offset_log.name)
+        return FencedWriter(self.settings.client_configs, transactional_id, topic)
 
     async def write_target_state(self, name: str, state: str) -> None:
         await self._write(self.config_log, [config_records.target_state(name, state)])

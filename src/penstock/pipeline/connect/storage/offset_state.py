@@ -60,15 +60,6 @@ class OffsetState:
         if known[same].key == key:
             del known[same]
 
-    def records_of(self, name: str) -> list[tuple[bytes, bytes | None]]:
-        """Key and value of each offset."""
-        return [(each.key, each.value) for each in self.connectors.get(name, {}).values()]
-
-    def tombstones_of(self, name: str) -> Iterator[tuple[bytes, None]]:
-        for known in self.connectors.get(name, {}).values():
-            for key in sorted(known.keys):
-                yield key, None
-
     def changes_to(
         self, name: str, partition: Mapping[str, Any], offset: Mapping[str, Any] | None
     ) -> Iterator[tuple[bytes, bytes | None]]:

@@ -20,6 +20,7 @@ from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import SinkConnector, SourceConnector
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
+from penstock.pipeline.connect.storage.offset_topics import OffsetTopic, merged
 from penstock.pipeline.connect.storage.writer import fence
 from penstock.pipeline.connect.worker.connector_instance import max_tasks
 from penstock.pipeline.connect.worker.daemon_call import call_in_thread
@@ -126,13 +127,13 @@ def _number(given: Any, what: str) -> int:
 # sources
 
 
-def source_offsets(storage: ClusterStorage, name: str) -> list[ConnectorOffset]:
-    known = storage.offsets.connectors.get(name, {})
-    return [{"partition": each.partition, "offset": each.offset} for each in known.values()]
+def source_offsets(topics: list[OffsetTopic], name: str) -> list[ConnectorOffset]:
+    return [{"partition": each.partition, "offset": each.offset} for each in merged(topics, name)]
 
 
 async def change_source_offsets(
     storage: ClusterStorage,
+    topics: list[OffsetTopic],
     name: str,
     connector: SourceConnector,
     configs: Mapping[str, str],
@@ -141,28 +142,43 @@ async def change_source_offsets(
     """None for `wanted` resets them all."""
     change = RESET if wanted is None else ALTERED
     if wanted is None:
-        wanted = [{"partition": each["partition"], "offset": None} for each in source_offsets(storage, name)]
+        wanted = [{"partition": each["partition"], "offset": None} for each in source_offsets(topics, name)]
     if any(each.get("partition") is None for each in wanted):
         raise BadRequestError("The partition for a source connector offset cannot be null or missing")
-    told = [(each["partition"], each["offset"]) for each in wanted]
+    told = [(each["partition"], each.get("offset")) for each in wanted]
     by_connector = await _ask_connector(name, connector, configs, told)
     settings = storage.settings
     tasks = (f"{settings.group_id}-{name}-{task}" for task in range(max_tasks(configs)))
     await fence(settings.client_configs, tasks)
-    records = [
-        record
-        for each in wanted
-        for record in storage.offsets.changes_to(name, each["partition"], each["offset"])
-    ]
-    if records:
-        await _write(storage, name, records)
+    for topic in topics:
+        await _write(storage, topic, name, _changes(topic, name, told, is_first=topic is topics[0]))
     return success(change, by_connector=by_connector)
 
 
-async def _write(storage: ClusterStorage, name: str, records: list[tuple[bytes, bytes | None]]) -> None:
-    writer = storage.offset_writer(name)
+def _changes(
+    topic: OffsetTopic,
+    name: str,
+    told: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]],
+    *,
+    is_first: bool,
+) -> list[tuple[bytes, bytes | None]]:
+    """New offsets go to the first topic; one that is removed is removed from all."""
+    return [
+        record
+        for partition, offset in told
+        if is_first or offset is None
+        for record in topic.state.changes_to(name, partition, offset)
+    ]
+
+
+async def _write(
+    storage: ClusterStorage, topic: OffsetTopic, name: str, records: list[tuple[bytes, bytes | None]]
+) -> None:
+    if not records:
+        return
+    writer = storage.offset_writer(name, topic.log.name)
     try:
-        await storage.replayed(storage.offset_log, await writer.write(records))
+        await storage.replayed(topic.log, await writer.write(records))
     except KafkaError as error:
         raise ConnectError(f"Failed to write the offsets of connector {name} to Kafka: {error}") from error
     finally:

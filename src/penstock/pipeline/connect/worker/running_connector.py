@@ -25,6 +25,7 @@ from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
 from penstock.pipeline.connect.storage.config_state import KnownConnector
+from penstock.pipeline.connect.storage.offset_topics import merged
 from penstock.pipeline.connect.storage.status_state import (
     FAILED,
     PAUSED,
@@ -329,10 +330,10 @@ class RunningConnector:
         return works
 
     async def _works(self, tasks: ConnectorTasks) -> list[TaskWork]:
-        storage = self._around.storage
         if tasks.kind == "source":
-            known = storage.offsets.records_of(self.name)
-            return tasks.plan_source(_now_ms(), known, storage.offset_log.position)
+            topics = await self._around.storage.offset_topics.of(tasks.connector_configs)
+            known = [(each.key, each.value) for each in merged(topics, self.name)]
+            return tasks.plan_source(_now_ms(), known, topics[0].log.position)
         if self._progress is None:
             interval_ms = self._around.settings.topics_refresh_interval_ms
             self._progress = SinkProgress(self.name, tasks.connector_configs, self._around.admin, interval_ms)

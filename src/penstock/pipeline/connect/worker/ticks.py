@@ -75,9 +75,9 @@ class ConnectorTasks:
     # planning
 
     def plan_source(
-        self, now_ms: int, offsets: Sequence[tuple[bytes, bytes | None]], offsets_position: Mapping[int, int]
+        self, now_ms: int, offsets: Sequence[tuple[bytes, bytes]], offsets_position: Mapping[int, int]
     ) -> list[TaskWork]:
-        known = list(offsets)
+        known: list[tuple[bytes, bytes | None]] = list(offsets)
         return [
             self._work(number, offsets=known, offsets_position=dict(offsets_position))
             for number, task in enumerate(self.tasks)

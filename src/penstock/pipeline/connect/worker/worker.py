@@ -29,6 +29,7 @@ from penstock.pipeline.connect.storage.config_state import (
     RestartRequest,
     Said,
 )
+from penstock.pipeline.connect.storage.offset_topics import OffsetTopic
 from penstock.pipeline.connect.storage.status_state import STOPPED, topic_key
 from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.worker import offset_requests
@@ -492,8 +493,8 @@ class ConnectWorker:
             resolved = self._variables.resolve(config)
             found = await self._asking(offset_requests.sink_offsets(self._known_admin(), name, resolved))
         else:
-            await self._asking(self._storage.offset_log.read_to_end(self._known_admin()))
-            found = offset_requests.source_offsets(self._storage, name)
+            topics = await self._asking(self._read_offsets(self._variables.resolve(config)))
+            found = offset_requests.source_offsets(topics, name)
         return {"offsets": found}
 
     async def alter_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
@@ -516,10 +517,16 @@ class ConnectWorker:
                 return await offset_requests.change_sink_offsets(
                     self._known_admin(), name, connector, config, wanted
                 )
-            await self._storage.offset_log.read_to_end(self._known_admin())
+            topics = await self._read_offsets(config)
             return await offset_requests.change_source_offsets(
-                self._storage, name, connector, config, offsets
+                self._storage, topics, name, connector, config, offsets
             )
+
+    async def _read_offsets(self, config: Mapping[str, str]) -> list[OffsetTopic]:
+        topics = await self._storage.offset_topics.of(config)
+        for topic in topics:
+            await topic.log.read_to_end(self._known_admin())
+        return topics
 
     async def _until_stopped(self, name: str) -> None:
         """One that was told to stop may take the length of a tick."""
