@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from penstock.pipeline.connect.plugins import Plugins
+from penstock.pipeline.connect.plugins import Plugins, UnknownPlugin
 from penstock.pipeline.connect.plugins.shipped import shipped_plugins
 
 
@@ -32,6 +32,14 @@ from penstock.pipeline.connect.plugins.shipped import shipped_plugins
 def test_names(kind: str, name: str, full: str) -> None:
     plugins = Plugins()
     assert plugins.find(kind, name).name == plugins.find(kind, full).name == full
+
+
+def test_what_is_near_is_of_the_same_kind() -> None:
+    with pytest.raises(UnknownPlugin) as raised:
+        Plugins().find_connector("FileStreamSync")
+    near = str(raised.value).partition("nearest are: ")[2].split(", ")
+    assert near[0] == "FileStreamSink"
+    assert "Filter" not in near
 
 
 def test_each_can_be_loaded_and_made() -> None:

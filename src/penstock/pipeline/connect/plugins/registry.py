@@ -179,9 +179,15 @@ class Plugins:
             log.warning("plugin %s is left out: %s", known.name, error)
         return []
 
+    def _is_of(self, kinds: Sequence[PluginKind], name: str) -> bool:
+        return any(
+            info.kind in kinds for known in self._index[name] for info in self._loaded_if_possible(known)
+        )
+
     def _unknown(self, kinds: Sequence[PluginKind], name: str) -> UnknownPlugin:
         what = _kind_name(kinds)
-        near = difflib.get_close_matches(name, self._index, NEAREST, 0.5)
+        alike = difflib.get_close_matches(name, self._index, NEAREST * 4, 0.5)
+        near = [each for each in alike if self._is_of(kinds, each)][:NEAREST]
         there = ", ".join(near or dict.fromkeys(info.name for info in self.list(kinds)))
         hint = f"nearest are: {there}" if near else f"available are: {there}"
         return UnknownPlugin(
