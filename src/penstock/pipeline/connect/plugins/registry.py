@@ -86,9 +86,12 @@ class Plugins:
         return sorted(found, key=Version)
 
     def list(self, kinds: Iterable[str] = tuple(PluginKind)) -> Sequence[PluginInfo]:
-        """All of these kinds, by kind and name. What cannot be loaded (an optional library is absent) is left out."""
+        """All of these kinds, by kind and name; a class under each Java name that it has.
+
+        What cannot be loaded (an optional library is absent) is left out.
+        """
         wanted = {PluginKind(kind) for kind in kinds}
-        known = {each.reference: each for group in self._index.values() for each in group}
+        known = {(each.name, each.reference): each for group in self._index.values() for each in group}
         infos = {
             (info.kind, info.name, info.version): info
             for each in known.values()
