@@ -151,6 +151,19 @@ def plain(value: Any) -> Any:
     return value
 
 
+def to_microseconds(table: Any) -> Any:
+    """Python's times have nothing finer."""
+    import pyarrow as pa
+
+    coarser = {pa.time64("ns"): pa.time64("us")}
+    fields = []
+    for field in table.schema:
+        is_fine = pa.types.is_timestamp(field.type) and field.type.unit == "ns"
+        to = pa.timestamp("us", field.type.tz) if is_fine else coarser.get(field.type, field.type)
+        fields.append(field.with_type(to))
+    return table.cast(pa.schema(fields), safe=False)
+
+
 def connect_schema(type: Any) -> Schema:
     """Of Arrow's type; every field may be null, since files say so of nearly all."""
     from pyarrow import types
