@@ -38,7 +38,7 @@ check: $(DEV_INSTALLED) ## lint, format, types
 	$(BIN)/mypy
 
 faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
-	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 \
+	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
 
 bench: $(DEV_INSTALLED) ## measure against Apache Kafka, side by side

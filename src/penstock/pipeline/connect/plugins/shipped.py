@@ -13,6 +13,7 @@ MODULES: Final = (
     "penstock.pipeline.connect.converters",
     "penstock.pipeline.connect.transforms",
     "penstock.pipeline.connect.predicates",
+    "penstock.pipeline.connect.connectors.datagen",
     "penstock.pipeline.connect.connectors.file",
     "penstock.pipeline.connect.connectors.jdbc",
     "penstock.pipeline.connect.connectors.lake",

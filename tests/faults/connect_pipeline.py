@@ -1,0 +1,230 @@
+"""A pipeline from a file through Kafka into PostgreSQL and Parquet, and ways to break it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import psycopg
+
+from tests.broker.platform import Platform
+from tests.support.connect_workers import ConnectClient, worker_settings
+from tests.support.postgres import Postgres
+from tests.support.processes import Process, free_port, wait_for
+
+SCRIPTS = Path(sys.executable).parent
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+SCHEMA = {
+    "type": "struct",
+    "optional": False,
+    "fields": [
+        {"field": "id", "type": "int64", "optional": False},
+        {"field": "name", "type": "string", "optional": True},
+    ],
+}
+PATIENCE_SECONDS = 240.0
+
+
+def line_of(number: int) -> str:
+    return json.dumps({"schema": SCHEMA, "payload": {"id": number, "name": f"number {number}"}}) + "\n"
+
+
+class ConnectPipeline:
+    """Every number that `write` appends to the file is to be once in each of the three places."""
+
+    def __init__(self, folder: Path, platform: Platform, postgres: Postgres, chance: random.Random) -> None:
+        self._folder, self._platform, self._postgres, self._chance = folder, platform, postgres, chance
+        self._file = folder / "numbers"
+        self._file.touch()
+        self._lake = folder / "lake"
+        self._port = free_port()
+        self._client = ConnectClient(f"http://127.0.0.1:{self._port}")
+        self._worker: Process | None = None
+        self.written = 0
+
+    # --- its parts
+
+    def start(self) -> None:
+        self._start_worker()
+        for name, config in self._connectors().items():
+            wait_for(lambda n=name, c=config: self._created(n, c), PATIENCE_SECONDS, f"connector {name}", 0.2)
+
+    def _created(self, name: str, config: dict[str, str]) -> bool:
+        said = self._client.send("PUT", f"/connectors/{name}/config", config)
+        assert said.status in (200, 201, 409, 503), said
+        return said.status in (200, 201)
+
+    def _start_worker(self) -> None:
+        settings = {
+            **worker_settings(self._platform.bootstrap, "pipeline", self._port),
+            "data.dir": str(self._folder / "connect-data"),
+            "session.timeout.ms": "6000",
+            "heartbeat.interval.ms": "1000",
+            "tick.ms": "1500",
+            "task.restart.backoff.ms": "500",
+            "task.restart.backoff.max.ms": "2000",
+            "task.restart.max.retries": "1000",
+        }
+        properties = self._folder / "worker.properties"
+        properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        self._worker = Process([SCRIPTS / "connect-distributed", properties], self._folder / "connect.log")
+        self._worker.wait_until(self._client.is_ready, PATIENCE_SECONDS, "the worker to be ready")
+
+    def _connectors(self) -> dict[str, dict[str, str]]:
+        sink = {"topics": "numbers", "value.converter": JSON, "tasks.max": "2"}
+        rows = {
+            **sink,
+            "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+            "connection.url": self._postgres.url,
+            "connection.user": "penstock",
+            "connection.password": "secret",
+            "auto.create": "true",
+            "max.retries": "1000",
+            "retry.backoff.ms": "300",
+        }
+        return {
+            "file": {
+                "connector.class": "FileStreamSource",
+                "file": str(self._file),
+                "topic": "numbers",
+                "value.converter": STRING,
+                "topic.creation.default.partitions": "3",
+                "topic.creation.default.replication.factor": "1",
+            },
+            "upserts": {
+                **rows,
+                "insert.mode": "upsert",
+                "pk.mode": "record_value",
+                "pk.fields": "id",
+                "table.name.format": "upserted",
+            },
+            "inserts": {**rows, "offsets.table": "positions", "table.name.format": "inserted"},
+            "lake": {
+                **sink,
+                "connector.class": "penstock.LakeSinkConnector",
+                "store.path": str(self._lake),
+                "rotate.interval.ms": "1000",
+                "flush.size": "500",
+            },
+        }
+
+    def write(self, count: int) -> None:
+        with self._file.open("a") as file:
+            file.writelines(line_of(number) for number in range(self.written, self.written + count))
+        self.written += count
+
+    # --- what befalls it
+
+    def faults(self) -> list[Callable[[], None]]:
+        return [
+            self.kill_the_pipeline,
+            self.kill_spark,
+            self.kill_python_workers,
+            self.kill_the_broker,
+            self.kill_postgres,
+        ]
+
+    def kill_the_pipeline(self) -> None:
+        assert self._worker is not None
+        java = self._java()
+        self._worker.kill()
+        wait_for(lambda: not any(map(_is_alive, java)), 30, "Spark to end with its worker")
+        self._start_worker()
+
+    def kill_spark(self) -> None:
+        """Driver and executor are one process here."""
+        for pid in self._java():
+            _kill(pid)
+
+    def kill_python_workers(self) -> None:
+        for java in self._java():
+            for daemon in _children(java):
+                for worker in _children(daemon):
+                    _kill(worker)
+
+    def kill_the_broker(self) -> None:
+        self._platform.restart_broker(kill=True)
+
+    def kill_postgres(self) -> None:
+        self._postgres.kill()
+        self._postgres.start()
+
+    def _java(self) -> list[int]:
+        assert self._worker is not None
+        return [pid for pid in _children(self._worker.pid) if "java" in _command(pid)]
+
+    # --- what came out
+
+    def wait_until_all_is_there(self) -> None:
+        wait_for(self._has_arrived, PATIENCE_SECONDS, self._described, 0.5)
+
+    def _has_arrived(self) -> bool:
+        return all(found[1] >= self.written for found in self.found().values())
+
+    def found(self) -> dict[str, tuple[int, int]]:
+        """Rows, and different ones among them, in each place."""
+        return {
+            "upserted": self._rows("upserted"),
+            "inserted": self._rows("inserted"),
+            "parquet": self._parquet(),
+        }
+
+    def _rows(self, table: str) -> tuple[int, int]:
+        with psycopg.connect(self._postgres.dsn) as connection:
+            if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone() == (None,):
+                return 0, 0
+            found = connection.execute(f"SELECT count(*), count(DISTINCT id) FROM {table}").fetchone()
+        return found or (0, 0)
+
+    def _parquet(self) -> tuple[int, int]:
+        if not any(self._lake.glob("topics/**/*.parquet")):
+            return 0, 0
+        query = f"SELECT count(*), count(DISTINCT id) FROM read_parquet('{self._lake}/topics/**/*.parquet')"
+        [found] = duckdb.sql(query).fetchall()
+        return found
+
+    def _described(self) -> str:
+        status = [self._client.send("GET", "/connectors?expand=status").body]
+        log = "" if self._worker is None else self._worker.log_tail(40)
+        return f"{self.written} numbers; there are {self.found()}; {json.dumps(status)[:3000]}\n{log}"
+
+    def stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+
+
+def _children(pid: int) -> list[int]:
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(each) for each in found.stdout.split()]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
