@@ -34,6 +34,8 @@ def test_every_record_arrives_exactly_once(tmp_path: Path, platform: Platform, c
                 time.sleep(chance.uniform(0, MOST_SECONDS_BEFORE_A_FAULT))
                 print(f"{fault.__name__} with {pipeline.found()}")
                 fault()
+                if chance.random() < 0.5:  # else the next one comes while it recovers
+                    pipeline.wait_until_all_is_there()
             pipeline.write(LINES)
             pipeline.wait_until_all_is_there()
             expected = (pipeline.written, pipeline.written)
