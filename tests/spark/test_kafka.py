@@ -97,6 +97,7 @@ def test_records_pass_with_all_that_they_have(engine: Engine, topics: Topics, wi
     wait_for(lambda: len(topics.values()) >= 20, PATIENCE_S, lambda: f"records: {query.progress()}")
     wait_for(lambda: topics.lag(f"group of {name}") == 20, PATIENCE_S, "the positions of a group")
     assert query.progress()["batch_ms"] > 0
+    assert query.progress()["offsets_behind"] == 0
     assert f'penstock_query_batch_seconds{{query="{name}"}}' in engine.metrics_text()
     query.stop()
     assert topics.values() == list(range(20))

@@ -24,7 +24,7 @@ METRICS = (
     Metric("input_rows_per_second", "gauge", "Rows that came in", "input_rows_per_second"),
     Metric("processed_rows_per_second", "gauge", "Rows that were worked off", "processed_rows_per_second"),
     Metric("batch_seconds", "gauge", "How long the last batch took", "batch_ms", 0.001),
-    Metric("latency_seconds", "gauge", "From a row's arrival to its output", "latency_ms", 0.001),
+    Metric("offsets_behind", "gauge", "Offsets that it was behind in its worst partition", "offsets_behind"),
     Metric("state_rows", "gauge", "Rows of state", "state_rows"),
     Metric("state_bytes", "gauge", "Memory of state", "state_bytes"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -81,5 +81,11 @@ def numbers_of(progress: StreamingQueryProgress) -> dict[str, Any]:
         "batch_ms": durations.get("triggerExecution", 0),
         "state_rows": sum(state.numRowsTotal for state in progress.stateOperators),
         "state_bytes": sum(state.memoryUsedBytes for state in progress.stateOperators),
+        "offsets_behind": max((_behind(source.metrics) for source in progress.sources), default=0),
         "output_rows": max(progress.sink.numOutputRows, 0),
     }
+
+
+def _behind(metrics: Mapping[str, str] | None) -> int:
+    """What Spark's Kafka connector says of itself; other sources say nothing."""
+    return int((metrics or {}).get("maxOffsetsBehindLatest", 0))
