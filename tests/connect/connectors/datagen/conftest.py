@@ -1,0 +1,3 @@
+from tests.support.cluster_fixture import kafka
+
+__all__ = ["kafka"]
