@@ -34,8 +34,12 @@ BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
 
 class Records:
-    def __init__(self, seed: int) -> None:
+    """`names_structs`: some have a name, and all that have one the same."""
+
+    def __init__(self, seed: int, fields: tuple[str, ...] = FIELDS, names_structs: bool = True) -> None:
         self.random = random.Random(seed)
+        self.fields = fields
+        self.names_structs = names_structs
 
     def draw(self) -> dict[str, Any]:
         choose = self.random.choice
@@ -63,7 +67,7 @@ class Records:
 
     def schemaless(self, depth: int) -> Any:
         if depth > 1 and self.random.random() < (0.85 if depth == 3 else 0.3):
-            return {name: self.schemaless(depth - 1) for name in self.some(FIELDS)}
+            return {name: self.schemaless(depth - 1) for name in self.some(self.fields)}
         choices: list[Any] = [None, True, False, self.random.choice(LONGS), self.random.choice(FLOATS)]
         choices += [self.random.choice(TEXTS), self.random.choice(TEXTS), [1, "x"], []]
         return self.random.choice(choices)
@@ -95,8 +99,8 @@ class Records:
 
     def struct(self, depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {"type": "struct"}
-        made["fields"] = [{**self.schema(depth - 1), "field": name} for name in self.some(FIELDS)]
-        if self.random.random() < 0.3:
+        made["fields"] = [{**self.schema(depth - 1), "field": name} for name in self.some(self.fields)]
+        if self.names_structs and self.random.random() < 0.3:
             made |= {"name": "com.example.Record", "version": 3, "doc": "a record"}
         return made
 

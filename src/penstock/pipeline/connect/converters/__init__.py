@@ -12,6 +12,7 @@ JAVA_NAMES: Final[dict[str, str]] = {
     "org.apache.kafka.connect.json.JsonConverter": f"{__name__}.json_converter:JsonConverter",
     "org.apache.kafka.connect.converters.ByteArrayConverter": f"{__name__}.plain:ByteArrayConverter",
     "org.apache.kafka.connect.converters.BooleanConverter": f"{__name__}.plain:BooleanConverter",
+    "io.confluent.connect.avro.AvroConverter": f"{__name__}.avro_converter:AvroConverter",
     **{
         f"org.apache.kafka.connect.converters.{name}Converter": f"{__name__}.plain:{name}Converter"
         for name in _NUMBERS
