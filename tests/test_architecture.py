@@ -45,6 +45,10 @@ ONLY_HERE = {
     "kazoo": {"penstock.broker.coordination", "penstock.cli.tools.zookeeper_cli.session"},
     "confluent_kafka": {"penstock.client.librdkafka"},
 }
+ONLY_BELOW = {
+    "pyspark": "penstock.pipeline.spark",
+    "psycopg": "penstock.pipeline.connect.connectors",
+}
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -101,6 +105,13 @@ def test_each_library_has_its_doors() -> None:
     for library, doors in ONLY_HERE.items():
         users = {f"penstock.{name}" for name, path in MODULES.items() if _uses(path, library)}
         assert users == doors
+
+
+def test_each_large_library_has_its_package() -> None:
+    for library, package in ONLY_BELOW.items():
+        users = {f"penstock.{name}" for name, path in MODULES.items() if _uses(path, library)}
+        assert users
+        assert all(user.startswith(f"{package}.") for user in users), library
 
 
 def _uses(path: Path, library: str) -> bool:
