@@ -40,8 +40,12 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 _EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=Decimal)
 
 
-def _parsed(data: bytes, decoder: json.JSONDecoder = _DECODER) -> Any:
-    """As Kafka's reader takes it: numbers may begin with zeros, what follows the value is not looked at."""
+def parsed_json(data: bytes, exact: bool = False) -> Any:
+    """As Kafka's reader takes it: numbers may begin with zeros, what follows the value is not looked at.
+
+    `exact`: numbers with a point are Decimals, with all of their digits.
+    """
+    decoder = _EXACT_DECODER if exact else _DECODER
     try:
         text = data.decode(json.detect_encoding(data))
         try:
@@ -153,7 +157,7 @@ class JsonConverter(KafkaConverter):
 
     def _given_schema(self, text: str | None) -> Schema | None:
         try:
-            return schema_of(_parsed(text.encode()), self._reading) if text else None
+            return schema_of(parsed_json(text.encode()), self._reading) if text else None
         except DataError as error:
             raise ConfigError(f"schema.content: {error}") from error
 
@@ -184,10 +188,10 @@ class JsonConverter(KafkaConverter):
         if data is None:
             return NOTHING
         if not self._with_schemas:
-            return SchemaAndValue(None, _parsed(data))
+            return SchemaAndValue(None, parsed_json(data))
         if self._only is not None:
-            decoder = _EXACT_DECODER if has_decimals(self._only) else _DECODER
-            return SchemaAndValue(self._only, self._reading.reader_of(self._only)(_parsed(data, decoder)))
+            payload = parsed_json(data, has_decimals(self._only))
+            return SchemaAndValue(self._only, self._reading.reader_of(self._only)(payload))
         known = self._known.get(topic)
         if known is not None and data.startswith(known.prefix):
             try:
@@ -199,7 +203,7 @@ class JsonConverter(KafkaConverter):
         return self._enveloped(topic, data)
 
     def _enveloped(self, topic: str, data: bytes) -> SchemaAndValue:
-        envelope = _parsed(data)
+        envelope = parsed_json(data)
         if not isinstance(envelope, dict) or envelope.keys() != {"schema", "payload"}:
             raise DataError(_NO_ENVELOPE)
         schema = self._schema(envelope["schema"])
@@ -208,7 +212,7 @@ class JsonConverter(KafkaConverter):
         decoder = _DECODER
         if has_decimals(schema):
             decoder = _EXACT_DECODER
-            payload = _parsed(data, decoder)["payload"]
+            payload = parsed_json(data, exact=True)["payload"]
         self._learn(topic, data, schema, read, decoder)
         return SchemaAndValue(schema, read(payload))
 

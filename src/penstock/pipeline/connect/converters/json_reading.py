@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeAlias
 
 from penstock.pipeline.connect.data import Schema, Struct, Type
 from penstock.pipeline.connect.data.java_text import MILLIS_PER_DAY, to_float32
@@ -31,6 +32,8 @@ from penstock.pipeline.connect.data.numbers import BITS, wrapped
 from penstock.pipeline.connect.errors import DataError
 
 Reader: TypeAlias = Callable[[Any], Any]
+Null: TypeAlias = Callable[[], Any]
+ReaderMaker: TypeAlias = "Callable[[Any, Schema, Null], Reader]"
 
 _NODE_TYPES: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (bool, "BOOLEAN"),
@@ -46,17 +49,19 @@ def node_type(value: Any) -> str:
 
 
 class JsonReading:
-    """`uses_defaults`: a null is read as its schema's default."""
+    """`uses_defaults`: a null is read as its schema's default. Another form of JSON has `makers` of its own."""
+
+    makers: ClassVar[Mapping[Type, ReaderMaker]] = MappingProxyType({})
 
     def __init__(self, uses_defaults: bool = True, schemas_remembered: int = 1000) -> None:
         self.uses_defaults = uses_defaults
         self.reader_of: Callable[[Schema], Reader] = lru_cache(schemas_remembered)(self._reader_of)
 
     def _reader_of(self, schema: Schema) -> Reader:
-        make = _LOGICAL.get(schema.name or "") or _PLAIN[schema.type]
+        make = _LOGICAL.get(schema.name or "") or self.makers.get(schema.type) or _PLAIN[schema.type]
         return make(self, schema, self._null_reader(schema))
 
-    def _null_reader(self, schema: Schema) -> Callable[[], Any]:
+    def _null_reader(self, schema: Schema) -> Null:
         if schema.default is not None and self.uses_defaults:
             return lambda: schema.default
         if schema.optional:
@@ -84,7 +89,7 @@ def _as_whole(value: Any, bits: int) -> int:
     return wrapped(wrapped(int(number), max(bits, 32)), bits)
 
 
-def _integer(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _integer(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     bits = BITS[schema.type]
     low, high = -1 << (bits - 1), (1 << (bits - 1)) - 1
 
@@ -96,7 +101,7 @@ def _integer(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> R
     return read
 
 
-def _float(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _float(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     narrows = schema.type is Type.FLOAT32
 
     def read(value: Any) -> Any:
@@ -108,11 +113,11 @@ def _float(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Rea
     return read
 
 
-def _boolean(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _boolean(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     return lambda value: null() if value is None else value is True
 
 
-def _string(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _string(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     def read(value: Any) -> Any:
         if type(value) is str:
             return value
@@ -121,7 +126,7 @@ def _string(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Re
     return read
 
 
-def _bytes(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _bytes(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     def read(value: Any) -> Any:
         if value is None:
             return null()
@@ -140,7 +145,7 @@ def _decoded(text: str, problem: str) -> bytes:
 # --- what has values inside
 
 
-def _array(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _array(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     assert schema.value_schema is not None
     item = reading.reader_of(schema.value_schema)
 
@@ -154,7 +159,7 @@ def _array(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Rea
     return read
 
 
-def _map(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def read_map(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     assert schema.key_schema is not None
     assert schema.value_schema is not None
     item = reading.reader_of(schema.value_schema)
@@ -163,7 +168,7 @@ def _map(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reade
     return _pairs_reader(reading.reader_of(schema.key_schema), item, null)
 
 
-def _object_reader(item: Reader, null: Callable[[], Any]) -> Reader:
+def _object_reader(item: Reader, null: Null) -> Reader:
     def read(value: Any) -> Any:
         if type(value) is dict:
             return {name: item(each) for name, each in value.items()}
@@ -176,7 +181,7 @@ def _object_reader(item: Reader, null: Callable[[], Any]) -> Reader:
     return read
 
 
-def _pairs_reader(key: Reader, item: Reader, null: Callable[[], Any]) -> Reader:
+def _pairs_reader(key: Reader, item: Reader, null: Null) -> Reader:
     def read(value: Any) -> Any:
         if value is None:
             return null()
@@ -201,7 +206,7 @@ def _pair(entry: Any) -> Any:
     return entry
 
 
-def _struct(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def read_struct(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     fields = [(each.name, _required(each.name, each.schema, reading)) for each in schema.fields]
     struct_of = Struct.of
 
@@ -236,7 +241,7 @@ def _required(name: str, schema: Schema, reading: JsonReading) -> Reader:
 # --- logical types
 
 
-def _decimal(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+def _decimal(reading: JsonReading, schema: Schema, null: Null) -> Reader:
     def read(value: Any) -> Any:
         if value is None:
             return null()
@@ -262,12 +267,10 @@ def _decimal_of(text: str, schema: Schema) -> Decimal:
         raise DataError(f"Invalid bytes for Decimal field: {error}") from error
 
 
-def _date_like(
-    name: str, kind: str, bits: int, make: Callable[[int], Any]
-) -> Callable[[JsonReading, Schema, Callable[[], Any]], Reader]:
+def _date_like(name: str, kind: str, bits: int, make: Callable[[int], Any]) -> ReaderMaker:
     low, high = -1 << (bits - 1), (1 << (bits - 1)) - 1
 
-    def maker(reading: JsonReading, schema: Schema, null: Callable[[], Any]) -> Reader:
+    def maker(reading: JsonReading, schema: Schema, null: Null) -> Reader:
         def read(value: Any) -> Any:
             if type(value) is int and (low <= value <= high or bits > 32):
                 return _made(wrapped(value, bits))
@@ -309,8 +312,8 @@ _PLAIN: Final = {
     Type.STRING: _string,
     Type.BYTES: _bytes,
     Type.ARRAY: _array,
-    Type.MAP: _map,
-    Type.STRUCT: _struct,
+    Type.MAP: read_map,
+    Type.STRUCT: read_struct,
 }
 
 

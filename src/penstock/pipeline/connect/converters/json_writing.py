@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from json import JSONEncoder
 from json.encoder import encode_basestring
-from typing import Any, Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeAlias
 
 from penstock.pipeline.connect.data import Schema, Struct, Type
 from penstock.pipeline.connect.data.java_text import class_name, shortest_float32
@@ -35,13 +36,19 @@ from penstock.pipeline.connect.errors import DataError
 
 Writer: TypeAlias = Callable[[Any], str]
 Null: TypeAlias = Callable[[], str]
+WriterMaker: TypeAlias = "Callable[[Any, Schema, Null], Writer]"
 
 _BYTES: Final = (bytes, bytearray, memoryview)
 _NON_FINITE: Final = {math.inf: '"Infinity"', -math.inf: '"-Infinity"'}
 
 
 class JsonWriting:
-    """`uses_defaults`: a null is written as its schema's default; `numeric_decimals`: Decimals as numbers."""
+    """`uses_defaults`: a null is written as its schema's default; `numeric_decimals`: Decimals as numbers.
+
+    Another form of JSON has `makers` of its own.
+    """
+
+    makers: ClassVar[Mapping[Type, WriterMaker]] = MappingProxyType({})
 
     def __init__(
         self, uses_defaults: bool = True, numeric_decimals: bool = False, schemas_remembered: int = 1000
@@ -52,7 +59,7 @@ class JsonWriting:
         self.writer_of: Callable[[Schema], Writer] = lru_cache(schemas_remembered)(self._writer_of)
 
     def _writer_of(self, schema: Schema) -> Writer:
-        make = _LOGICAL.get(schema.name or "") or _PLAIN[schema.type]
+        make = _LOGICAL.get(schema.name or "") or self.makers.get(schema.type) or _PLAIN[schema.type]
         return make(self, schema, self._null_writer(schema))
 
     def _null_writer(self, schema: Schema) -> Null:
@@ -67,7 +74,7 @@ def _refuse_null() -> str:
     raise DataError("Conversion error: null value for field that is required and has no default value")
 
 
-def _other(value: Any, schema: Schema, null: Null) -> str:
+def write_other(value: Any, schema: Schema, null: Null) -> str:
     """Of what is not of the schema's type: null, or wrong."""
     if value is None or value is ABSENT:
         return null()
@@ -84,7 +91,7 @@ def _integer(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     def write(value: Any) -> str:
         if type(value) is int and low <= value <= high:
             return repr(value)
-        return _other(value, schema, null)
+        return write_other(value, schema, null)
 
     return write
 
@@ -101,7 +108,7 @@ def _float(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     def write(value: Any) -> str:
         if type(value) is float:
             return float_text(shortest_float32(value) if narrow else value)
-        return _other(value, schema, null)
+        return write_other(value, schema, null)
 
     return write
 
@@ -110,7 +117,7 @@ def _boolean(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     def write(value: Any) -> str:
         if value is True:
             return "true"
-        return "false" if value is False else _other(value, schema, null)
+        return "false" if value is False else write_other(value, schema, null)
 
     return write
 
@@ -119,7 +126,7 @@ def _string(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     quoted = writing.quoted
 
     def write(value: Any) -> str:
-        return quoted(value) if isinstance(value, str) else _other(value, schema, null)
+        return quoted(value) if isinstance(value, str) else write_other(value, schema, null)
 
     return write
 
@@ -144,19 +151,19 @@ def _array(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     def write(value: Any) -> str:
         if isinstance(value, list | tuple):
             return f"[{','.join([item(each) for each in value])}]"
-        return _other(value, schema, null)
+        return write_other(value, schema, null)
 
     return write
 
 
-def _map(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
+def write_map(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     key = writing.writer_of(schema.key_schema) if schema.key_schema else schemaless_text
     item = writing.writer_of(schema.value_schema) if schema.value_schema else schemaless_text
     is_object = schema.key_schema is not None and schema.key_schema.type is Type.STRING
 
     def write(value: Any) -> str:
         if not isinstance(value, dict):
-            return _other(value, schema, null)
+            return write_other(value, schema, null)
         if is_object:
             return f"{{{','.join([f'{key(name)}:{item(each)}' for name, each in value.items()])}}}"
         return f"[{','.join([f'[{key(name)},{item(each)}]' for name, each in value.items()])}]"
@@ -164,14 +171,14 @@ def _map(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     return write
 
 
-def _struct(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
+def write_struct(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
     names = (writing.quoted(each.name).replace("%", "%%") for each in schema.fields)
     template = "{" + ",".join(f"{name}:%s" for name in names) + "}"
     writers = [writing.writer_of(each.schema) for each in schema.fields]
 
     def write(value: Any) -> str:
         if not isinstance(value, Struct):
-            return _other(value, schema, null)
+            return write_other(value, schema, null)
         if value.schema is not schema and value.schema != schema:
             raise DataError("Mismatching schema.")
         texts = [write_field(each) for write_field, each in zip(writers, value.values, strict=True)]
@@ -200,9 +207,7 @@ def _decimal_base64(value: Decimal, scale: int) -> str:
     return base64.b64encode(decimal_to_bytes(value, scale)).decode()
 
 
-def _date_like(
-    name: str, kind: type, convert: Callable[[Any], int]
-) -> Callable[[JsonWriting, Schema, Null], Writer]:
+def _date_like(name: str, kind: type, convert: Callable[[Any], int]) -> WriterMaker:
     def maker(writing: JsonWriting, schema: Schema, null: Null) -> Writer:
         def write(value: Any) -> str:
             if type(value) is kind:
@@ -230,8 +235,8 @@ _PLAIN: Final = {
     Type.STRING: _string,
     Type.BYTES: _bytes,
     Type.ARRAY: _array,
-    Type.MAP: _map,
-    Type.STRUCT: _struct,
+    Type.MAP: write_map,
+    Type.STRUCT: write_struct,
 }
 
 # --- without a schema
