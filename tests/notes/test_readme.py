@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.notes.shell import ROOT, Machine, machine
+from tests.support.processes import wait_for
 
 README = (ROOT / "README.md").read_text()
 FILES = dict(re.findall(r"`(\w+\.py)`[^\n]*\n(?:[^\n]+\n)*\n```python\n(.*?)```", README, flags=re.DOTALL))
@@ -55,3 +59,41 @@ def test_a_newcomers_project(shell: Machine) -> None:
         assert "1 passed" in lines[-1]
     finally:
         assert shell.run_to_end("penstock down")[0] == 0
+
+
+def put_commands() -> list[str]:
+    """The README's curl commands that create connectors, each over several lines."""
+    return re.findall(r"^\$ (curl -s -X PUT .*?}')$", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_a_newcomers_connectors(shell: Machine, tmp_path: Path) -> None:
+    """Only the folder differs: /tmp is not the test's own."""
+    code, lines, errors = shell.run_to_end("penstock up --detach")
+    assert code == 0, (lines, errors)
+    try:
+        assert len(put_commands()) == 3
+        for command in put_commands():
+            code, lines, _ = shell.run_to_end(command.replace("/tmp/", f"{tmp_path}/"))
+            assert code == 0
+            assert "error_code" not in lines[0], lines
+        wait_for(lambda: rows_of(tmp_path / "views.db") > 100, 180, "rows", 0.5)
+        wait_for(lambda: parquet_of(tmp_path / "lake") > 100, 180, "files of Parquet", 0.5)
+        code, lines, _ = shell.run_to_end("curl -s localhost:8083/connectors/lake/status")
+        assert lines == session_of("curl -s localhost:8083/connectors/lake/status")
+    finally:
+        assert shell.run_to_end("penstock down")[0] == 0
+
+
+def rows_of(database: Path) -> int:
+    if not database.exists():
+        return 0
+    with closing(sqlite3.connect(database, timeout=30)) as connection:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'views'").fetchone()
+        return connection.execute("SELECT count(*) FROM views").fetchone()[0] if tables[0] else 0
+
+
+def parquet_of(lake: Path) -> int:
+    if not any(lake.glob("topics/views/*/*.parquet")):
+        return 0
+    [(count,)] = duckdb.sql(f"SELECT count(*) FROM '{lake}/topics/views/*/*.parquet'").fetchall()
+    return count
