@@ -25,6 +25,7 @@ from penstock.client.errors import (
     error_for,
     is_retriable,
 )
+from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out
 from penstock.errors import ErrorCode, PenstockError
 from penstock.rest.v2.consumers.group_protocol import (
     ASSIGNOR,
@@ -35,25 +36,18 @@ from penstock.rest.v2.consumers.group_protocol import (
     subscription_bytes,
 )
 from penstock.types import TopicPartition
-from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from penstock.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from penstock.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from penstock.wire.messages.join_group import JoinGroupResponse
 
 log = logging.getLogger("penstock.rest.consumers")
 
 RETRY_SECONDS = 0.2
-LEAVE_SECONDS = 2.0
 HOLD_SECONDS = 5.0
 """How long a rebalance waits for a client that has records in its hands."""
 MISSING_TOPIC_SECONDS = 1.0
 """How often a topic is looked for that is not there yet."""
-ANSWER_MARGIN_MS = 5_000
-"""How much longer than a rebalance may take the answer to a join is waited for."""
 LOOKUP_TIMEOUT_MS = 500
 """How long Kafka is tried to be reached before that counts as a failure, after which it is tried again."""
 NEVER = -2
-_THROWN_OUT = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_INSTANCE_ID}
 
 
 class Wanted(NamedTuple):
@@ -80,15 +74,14 @@ class Membership:
         self, config: ConsumerConfig, cluster_config: ClusterConfig, wanted: Wanted, owner: Owner
     ) -> None:
         self._config = config
-        self._cluster_config = cluster_config._replace(
-            request_timeout_ms=config.max_poll_interval_ms + ANSWER_MARGIN_MS,
-            default_api_timeout_ms=LOOKUP_TIMEOUT_MS,
-        )
         self._group = str(config.group_id)
+        terms = GroupTerms(self._group, PROTOCOL_TYPE, config.session_timeout_ms, config.max_poll_interval_ms)
+        self._member = GroupMember(terms)
+        self._cluster_config = cluster_config_of(terms, cluster_config, cluster_config.client_id)._replace(
+            default_api_timeout_ms=LOOKUP_TIMEOUT_MS
+        )
         self.wanted = wanted
         self._owner = owner
-        self.member_id = ""
-        self.generation = -1
         self._assigned_in = NEVER
         self._own: dict[str, int] = {}
         self._others: dict[str, int] = {}
@@ -101,6 +94,14 @@ class Membership:
         self._task = asyncio.create_task(self._run())
 
     # for the owner
+
+    @property
+    def member_id(self) -> str:
+        return self._member.member_id
+
+    @property
+    def generation(self) -> int:
+        return self._member.generation
 
     @property
     def topics(self) -> list[str]:
@@ -147,7 +148,7 @@ class Membership:
                 while True:
                     await self._take_part(cluster)
             finally:
-                await self._leave(cluster)
+                await self._member.leave(cluster)
 
     async def _take_part(self, cluster: Cluster) -> None:
         """One generation, from its beginning to the next rebalance."""
@@ -165,10 +166,10 @@ class Membership:
             await asyncio.sleep(RETRY_SECONDS)
 
     def _on_failure(self, error: PenstockError) -> None:
-        code = getattr(error, "code", None)
-        if code in _THROWN_OUT:
-            self.member_id, self._assigned_in = "", NEVER
-        if code not in _THROWN_OUT and code != ErrorCode.REBALANCE_IN_PROGRESS:
+        if is_thrown_out(error):
+            self._member.start_anew(error)
+            self._assigned_in = NEVER
+        elif getattr(error, "code", None) != ErrorCode.REBALANCE_IN_PROGRESS:
             log.warning("group %s: %s", self._group, error)
             self._trouble = error if isinstance(error, KafkaError) else KafkaError(str(error))
         self._become(stable=False)
@@ -187,43 +188,13 @@ class Membership:
         self._is_to_rejoin = False
         self._own = await self._look_up(cluster, self.wanted.topics, self.wanted.pattern)
         self._is_reached = True
-        joined = await self._join(cluster)
-        self.generation = joined.generation_id
+        joined = await self._member.join(cluster, ASSIGNOR, subscription_bytes(self.topics))
         self._leads = joined.leader == joined.member_id
         self._others = {}
-        assignments = await self._assign(cluster, joined) if self._leads and joined.members else []
-        request = SyncGroupRequest(
-            self._group,
-            self.generation,
-            self.member_id,
-            protocol_type=PROTOCOL_TYPE,
-            protocol_name=joined.protocol_name,
-            assignments=assignments,
-        )
-        synced = await cluster.ask_coordinator(self._group, request, SyncGroupResponse)
-        _refuse(synced.error_code)
-        return assigned_partitions(bytes(synced.assignment))
+        assignments = await self._assign(cluster, joined) if self._leads and joined.members else {}
+        return assigned_partitions(await self._member.sync(cluster, joined.protocol_name, assignments))
 
-    async def _join(self, cluster: Cluster) -> JoinGroupResponse:
-        protocol = JoinGroupRequestProtocol(ASSIGNOR, subscription_bytes(self.topics))
-        while True:
-            request = JoinGroupRequest(
-                self._group,
-                self._config.session_timeout_ms,
-                self._config.max_poll_interval_ms,
-                self.member_id,
-                protocol_type=PROTOCOL_TYPE,
-                protocols=[protocol],
-            )
-            joined = await cluster.ask_coordinator(self._group, request, JoinGroupResponse)
-            if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
-                self.member_id = joined.member_id
-                continue
-            _refuse(joined.error_code)
-            self.member_id = joined.member_id
-            return joined
-
-    async def _assign(self, cluster: Cluster, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
+    async def _assign(self, cluster: Cluster, joined: JoinGroupResponse) -> dict[str, bytes]:
         members = {
             each.member_id: (each.group_instance_id, subscribed_topics(bytes(each.metadata)))
             for each in joined.members
@@ -231,7 +202,7 @@ class Membership:
         others = {topic for _, topics in members.values() for topic in topics} - self._own.keys()
         self._others = await self._look_up(cluster, tuple(sorted(others)), None) if others else {}
         counts = self._own | self._others
-        return [SyncGroupRequestAssignment(*each) for each in assign(members, counts).items()]
+        return assign(members, counts)
 
     # staying
 
@@ -261,20 +232,13 @@ class Membership:
         self._nudged.clear()
 
     async def _is_rebalance_due(self, cluster: Cluster) -> bool:
-        request = HeartbeatRequest(self._group, self.generation, self.member_id)
         try:
-            async with asyncio.timeout(self._config.session_timeout_ms / 1000):
-                said = await cluster.ask_coordinator(self._group, request, HeartbeatResponse)
+            is_stable = await self._member.heartbeat(cluster)
         except KafkaTimeoutError as error:
             self._trouble = error
             return False
-        except TimeoutError:
-            raise BrokerUnreachableError(f"the coordinator of {self._group!r} does not answer") from None
         self._trouble = None
-        if said.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
-            return True
-        _refuse(said.error_code)
-        return False
+        return not is_stable
 
     # topics
 
@@ -312,18 +276,3 @@ class Membership:
     def _matches(self, pattern: re.Pattern[str], name: str, is_internal: bool) -> bool:
         is_hidden = is_internal and bool(self._config["exclude.internal.topics"])
         return not is_hidden and pattern.fullmatch(name) is not None
-
-    # leaving
-
-    async def _leave(self, cluster: Cluster) -> None:
-        if not self.member_id:
-            return
-        request = LeaveGroupRequest(self._group, self.member_id, [MemberIdentity(self.member_id)])
-        with suppress(KafkaError, TimeoutError):
-            async with asyncio.timeout(LEAVE_SECONDS):
-                await cluster.ask_coordinator(self._group, request, LeaveGroupResponse)
-
-
-def _refuse(error_code: int) -> None:
-    if error_code:
-        raise error_for(error_code)
