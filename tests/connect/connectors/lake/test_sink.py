@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from penstock.pipeline.connect.connectors.lake.sink import LakeSinkConnector
-from penstock.pipeline.connect.data import SchemaBuilder, SinkRecord, Struct
+from penstock.pipeline.connect.data import SchemaBuilder, SinkRecord, Struct, Type
 from penstock.pipeline.connect.data.logical import DATE, TIME, TIMESTAMP, decimal_schema
 from penstock.pipeline.connect.data.schema import (
     BOOLEAN,
@@ -161,6 +161,29 @@ def test_values_without_a_schema_lose_no_field(tmp_path: Path) -> None:
         (3, None, "{}"),
         (4, None, None),
     ]
+
+
+def test_values_without_any_field_are_rows(tmp_path: Path) -> None:
+    written(sink_task(tmp_path), *without_schema({}, {}))
+    assert rows(tmp_path) == [("{}",), ("{}",)]
+
+
+def test_a_struct_without_fields_fails_with_its_place(tmp_path: Path) -> None:
+    empty = SchemaBuilder.struct().build()
+    with pytest.raises(DataError, match="orders-0 at offset 0: a struct without fields"):
+        sink_task(tmp_path).put([SinkRecord("orders", 0, 0, Struct(empty), empty)])
+
+
+def test_fields_that_were_never_put_have_their_default(tmp_path: Path) -> None:
+    schema = (
+        SchemaBuilder.struct()
+        .field("id", INT64)
+        .field("item", SchemaBuilder(Type.STRING).default("cup").build())
+        .field("inner", SchemaBuilder.struct().field("street", STRING).optional().build())
+        .build()
+    )
+    written(sink_task(tmp_path), SinkRecord("orders", 0, 0, Struct(schema, id=1), schema))
+    assert rows(tmp_path, "id, item") == [(1, "cup")]
 
 
 def test_values_of_different_types_become_text(tmp_path: Path) -> None:

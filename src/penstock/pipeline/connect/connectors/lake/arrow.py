@@ -84,12 +84,18 @@ def table_of(schema: Schema, values: Sequence[Any]) -> Any:
         if schema.type is not Type.STRUCT:
             column = pa.array([plain(value) for value in values], arrow_type(schema))
             return pa.table([column], pa.schema([_arrow_field("value", schema)]))
+        if not schema.fields:
+            raise DataError("a struct without fields has no columns")
         fields = [_arrow_field(each.name, each.schema) for each in schema.fields]
-        columns = [
-            pa.array([plain(value.get(each.name)) for value in values], field.type)
-            for each, field in zip(schema.fields, fields, strict=True)
-        ]
-        return pa.table(columns, pa.schema(fields))
+        columns = zip(*(value.all_values() for value in values), strict=True)
+        arrays = [_column(each, field) for each, field in zip(columns, fields, strict=True)]
+        return pa.table(arrays, pa.schema(fields))
+
+
+def _column(values: Sequence[Any], field: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(list(map(plain, values)) if is_nested(field.type) else values, field.type)
 
 
 def inferred_table(values: Sequence[Any]) -> Any:
@@ -98,6 +104,8 @@ def inferred_table(values: Sequence[Any]) -> Any:
 
     rows = [value if isinstance(value, dict) else {"value": value} for value in values]
     names = dict.fromkeys(str(name) for row in rows for name in row)
+    if not names:  # a table needs a column to have rows
+        return pa.table({"value": ["{}"] * len(rows)})
     return pa.table({name: _inferred_column([row.get(name) for row in rows]) for name in names})
 
 
