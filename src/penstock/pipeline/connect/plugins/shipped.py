@@ -15,6 +15,7 @@ MODULES: Final = (
     "penstock.pipeline.connect.predicates",
     "penstock.pipeline.connect.connectors.datagen",
     "penstock.pipeline.connect.connectors.file",
+    "penstock.pipeline.connect.connectors.http",
     "penstock.pipeline.connect.connectors.jdbc",
     "penstock.pipeline.connect.connectors.lake",
 )
