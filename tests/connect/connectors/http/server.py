@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 
@@ -80,11 +82,18 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def running_server(port: int = 0) -> Iterator[Server]:
+def running_server(port: int = 0, certificate: Path | None = None) -> Iterator[Server]:
+    """With https, if it is given a file with key and certificate."""
     server = Server()
     listener = ThreadingHTTPServer(("127.0.0.1", port), _handler(server))
     listener.daemon_threads = True
     server.url = f"http://127.0.0.1:{listener.server_address[1]}"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        listener.socket = context.wrap_socket(listener.socket, server_side=True)
+        listener.handle_error = lambda request, address: None  # type: ignore[method-assign]
+        server.url = server.url.replace("http:", "https:")
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.errors import ConfigError
 from penstock.pipeline.connect.connectors.http.sink import HttpSinkConnector, HttpSinkTask
 from penstock.pipeline.connect.data import SchemaBuilder, SinkRecord, Struct
 from penstock.pipeline.connect.data.logical import decimal_schema
@@ -16,6 +19,7 @@ from penstock.pipeline.connect.data.schema import INT64, OPTIONAL_STRING, STRING
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
 from tests.connect.connectors.contexts import SinkContext
 from tests.connect.connectors.http.server import Reply, Server, running_server
+from tests.support.certificates import self_signed
 from tests.support.processes import free_port
 
 ORDER = (
@@ -267,8 +271,6 @@ def test_a_connection_that_was_closed_meanwhile_is_made_again(server: Server) ->
 
 
 def test_a_server_that_does_not_answer_is_asked_again(server: Server) -> None:
-    import threading
-
     is_over = threading.Event()
 
     def answer(asked: object) -> Reply:
@@ -287,6 +289,28 @@ def test_a_half_answer_is_asked_again(server: Server) -> None:
     server.replies.append(Reply(200, b"half", {"Content-Length": "100"}, closes=True))
     with pytest.raises(RetriableConnectError, match="IncompleteRead"):
         task_of(server.url).put([text(0)])
+
+
+def test_https_with_a_certificate_that_is_trusted(tmp_path: Path) -> None:
+    certificate = self_signed(tmp_path)
+    with running_server(certificate=certificate.server) as server:
+        task_of(server.url, https_ssl_truststore_location=str(certificate.authority)).put([text(0)])
+        assert server.bodies == ["v0"]
+        with pytest.raises(ConnectError, match="certificate verify failed") as caught:
+            task_of(server.url).put([text(1)])
+        assert not isinstance(caught.value, RetriableConnectError)
+        assert server.bodies == ["v0"]
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_a_truststore_that_cannot_be_read_is_named(tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "trusted.pem"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(
+        ConfigError, match=r"https\.ssl\.truststore\.location: got '.*trusted\.pem'; takes a PEM file"
+    ):
+        task_of("https://127.0.0.1/", https_ssl_truststore_location=str(file))
 
 
 @pytest.mark.parametrize(

@@ -145,10 +145,13 @@ def _authorization(settings: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _tls_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+def _tls_context(settings: Mapping[str, Any]) -> ssl.SSLContext | None:
+    """None for the system's certificates, which take a while to read: only a connection of https does."""
     file = settings["https.ssl.truststore.location"]
+    if not file:
+        return None
     try:
-        return ssl.create_default_context(cafile=file or None)
+        return ssl.create_default_context(cafile=file)
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
             f"https.ssl.truststore.location: got {file!r}; takes a PEM file: {error}"
