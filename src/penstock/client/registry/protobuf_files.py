@@ -16,6 +16,7 @@ from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import Message
 
 from penstock.client.registry.client import SchemaRegistryClient
+from penstock.client.registry.protobuf_known import KNOWN_FILES
 from penstock.client.registry.schemas import Schema
 
 SERIALIZED = "serialized"
@@ -58,7 +59,7 @@ class ProtobufFile:
         own = _file_of(schema, None)
         if not own.name or own.name in imported:
             own.name = "default.proto" if "default.proto" not in imported else "default_.proto"
-        _add(pool, own, imported, set())
+        add_file(pool, own, imported, set())
         self._pool = pool
         self._file = own
 
@@ -104,7 +105,7 @@ def _file_of(schema: Schema, name: str | None) -> descriptor_pb2.FileDescriptorP
     return file
 
 
-def _add(
+def add_file(
     pool: descriptor_pool.DescriptorPool,
     file: descriptor_pb2.FileDescriptorProto,
     imported: Mapping[str, descriptor_pb2.FileDescriptorProto],
@@ -115,7 +116,7 @@ def _add(
         return
     added.add(file.name)
     for name in file.dependency:
-        _add(pool, imported.get(name) or _known_file(name, file.name), imported, added)
+        add_file(pool, imported.get(name) or _known_file(name, file.name), imported, added)
     pool.AddSerializedFile(file.SerializeToString())
 
 
@@ -126,6 +127,8 @@ def _known_file(name: str, importer: str) -> descriptor_pb2.FileDescriptorProto:
     try:
         descriptor_pool.Default().FindFileByName(name).CopyToProto(file)
     except KeyError:
+        if name in KNOWN_FILES:
+            return KNOWN_FILES[name]()
         raise ValueError(f"{importer} imports {name}, which is no reference and not known here") from None
     return file
 

@@ -13,6 +13,7 @@ JAVA_NAMES: Final[dict[str, str]] = {
     "org.apache.kafka.connect.converters.ByteArrayConverter": f"{__name__}.plain:ByteArrayConverter",
     "org.apache.kafka.connect.converters.BooleanConverter": f"{__name__}.plain:BooleanConverter",
     "io.confluent.connect.avro.AvroConverter": f"{__name__}.avro_converter:AvroConverter",
+    "io.confluent.connect.protobuf.ProtobufConverter": f"{__name__}.protobuf_converter:ProtobufConverter",
     "io.confluent.connect.json.JsonSchemaConverter": f"{__name__}.json_schema_converter:JsonSchemaConverter",
     **{
         f"org.apache.kafka.connect.converters.{name}Converter": f"{__name__}.plain:{name}Converter"

@@ -54,6 +54,7 @@ class _Serializer(RegistrySerializer):
         self, converter: RegistryConverter, registry: SchemaRegistryClient, settings: Mapping[str, object]
     ) -> None:
         self._converter = converter
+        self.schema_format = converter.schema_format  # type: ignore[misc]
         super().__init__(registry, **settings)
 
     def _reset(self) -> None:
