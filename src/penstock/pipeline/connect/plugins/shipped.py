@@ -18,6 +18,7 @@ MODULES: Final = (
     "penstock.pipeline.connect.connectors.http",
     "penstock.pipeline.connect.connectors.jdbc",
     "penstock.pipeline.connect.connectors.lake",
+    "penstock.pipeline.connect.connectors.postgres_cdc",
     "penstock.pipeline.mirror",
 )
 
