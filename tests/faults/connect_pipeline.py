@@ -1,4 +1,4 @@
-"""A pipeline from a file through Kafka into PostgreSQL and Parquet, and ways to break it."""
+"""A pipeline from a file through Kafka into PostgreSQL, Parquet and a mirror, and ways to break it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 import psycopg
 
+from penstock import KafkaConsumer
 from tests.broker.platform import Platform
 from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.postgres import Postgres
@@ -38,7 +39,7 @@ def line_of(number: int) -> str:
 
 
 class ConnectPipeline:
-    """Every number that `write` appends to the file is to be once in each of the three places."""
+    """Every number that `write` appends to the file is to be once in each of the places."""
 
     def __init__(self, folder: Path, platform: Platform, postgres: Postgres, chance: random.Random) -> None:
         self._folder, self._platform, self._postgres, self._chance = folder, platform, postgres, chance
@@ -114,6 +115,20 @@ class ConnectPipeline:
                 "rotate.interval.ms": "1000",
                 "flush.size": "500",
             },
+            "mirror": {
+                "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+                "source.cluster.alias": "here",
+                "target.cluster.alias": "there",
+                "source.cluster.bootstrap.servers": self._platform.bootstrap,
+                "target.cluster.bootstrap.servers": self._platform.bootstrap,
+                "topics": "numbers",
+                "replication.factor": "1",
+                "offset-syncs.topic.replication.factor": "1",
+                "refresh.topics.interval.seconds": "1",
+                "tasks.max": "2",
+                "key.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
+                "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
+            },
         }
 
     def write(self, count: int) -> None:
@@ -175,6 +190,7 @@ class ConnectPipeline:
             "upserted": self._rows("upserted"),
             "inserted": self._rows("inserted"),
             "parquet": self._parquet(),
+            "mirrored": self._mirrored(),
         }
 
     def _rows(self, table: str) -> tuple[int, int]:
@@ -190,6 +206,16 @@ class ConnectPipeline:
         query = f"SELECT count(*), count(DISTINCT id) FROM read_parquet('{self._lake}/topics/**/*.parquet')"
         [found] = duckdb.sql(query).fetchall()
         return found
+
+    def _mirrored(self) -> tuple[int, int]:
+        """Only what was committed counts."""
+        settings = {"bootstrap.servers": self._platform.bootstrap, "isolation.level": "read_committed"}
+        with KafkaConsumer(settings) as consumer:
+            partitions = consumer.topics().get("here.numbers", [])
+            consumer.assign(dict.fromkeys(partitions, 0))
+            records = [record for records in iter(lambda: consumer.poll(2.0), []) for record in records]
+        numbers = [json.loads(record.value)["payload"]["id"] for record in records]
+        return len(numbers), len(set(numbers))
 
     def _described(self) -> str:
         status = [self._client.send("GET", "/connectors?expand=status").body]

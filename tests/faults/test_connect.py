@@ -38,7 +38,7 @@ def test_every_record_arrives_exactly_once(tmp_path: Path, platform: Platform, c
                     pipeline.wait_until_all_is_there()
             pipeline.write(LINES)
             pipeline.wait_until_all_is_there()
-            expected = (pipeline.written, pipeline.written)
-            assert pipeline.found() == dict.fromkeys(("upserted", "inserted", "parquet"), expected)
+            once = (pipeline.written, pipeline.written)
+            assert pipeline.found() == dict.fromkeys(("upserted", "inserted", "parquet", "mirrored"), once)
         finally:
             pipeline.stop()
