@@ -2,14 +2,15 @@
 
 Each table has a partition of its own among the source's offsets, with its segments: the last key that is in Kafka, and
 what each tick's snapshot saw (see `segments`). A table without a key cannot be read in parts: all of its rows are
-handed out at once.
+handed out at once. Of a table that has no rows there is nothing to put an offset on: until the first change is in
+Kafka it is looked at again in each tick, and what it has by then is read, not streamed; each row once all the same.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from penstock.pipeline.connect.connectors.jdbc.dialect import TableName
@@ -53,9 +54,10 @@ class Snapshot:
     def is_over(self) -> bool:
         return not self._left
 
-    def restart(self) -> None:
-        """The connection was lost, and what it saw."""
+    def restart(self, tables: Collection[TableName]) -> None:
+        """The connection was lost, and what it saw; of what is left, these tables are still there."""
         self._seen = self._shape = None
+        self._left = [each for each in self._left if each in tables]
 
     def next_records(self) -> list[SourceRecord]:
         """Some of the next table that has any; none when it is over."""

@@ -52,10 +52,14 @@ class PostgresTask(SourceTask):
 
     def poll(self) -> list[SourceRecord] | None:
         self._returned_before_lsn = self._returned_lsn
-        with translated_errors(self._session, self._doing()):
-            if not self._session.is_connected:
-                self._open()
-            records = self._next_records()
+        try:
+            with translated_errors(self._session, self._doing()):
+                if not self._session.is_connected:
+                    self._open()
+                records = self._next_records()
+        except ConnectError:
+            self._session.close()  # whoever asks again begins with a new connection
+            raise
         if not records:
             self._wait()
         return records or None
@@ -123,7 +127,7 @@ class PostgresTask(SourceTask):
                 left = [each for each in tables if not (known[str(each)] or {}).get("done")]
                 self._snapshot = Snapshot(self._session, self._partition, self._settings, left, segments)
         elif self._snapshot is not None:
-            self._snapshot.restart()
+            self._snapshot.restart(tables)
 
     def _new_stream(self, offset: Mapping[str, Any] | None, segments: Mapping[str, Segments]) -> Stream:
         return Stream(
