@@ -10,6 +10,7 @@ from penstock.errors import ConfigError
 SHIPPED = Path(__file__).parents[2] / "config"
 NAMES = [
     "connect-distributed.properties",
+    "connect-mirror-maker.properties",
     "connect-standalone.properties",
     "consumer.properties",
     "kafka-rest.properties",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.connector_config import ConfigCheck
@@ -18,6 +18,7 @@ from penstock.pipeline.connect.rest.app import serving_rest
 from penstock.pipeline.connect.rest.service import Service
 from penstock.pipeline.connect.settings import CONNECT_TABLE, ConnectSettings
 from penstock.pipeline.connect.tasks.run import run_task
+from penstock.pipeline.connect.worker.engine import TickEngine
 from penstock.pipeline.connect.worker.worker import ConnectWorker
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.query import Query
@@ -84,24 +85,35 @@ class RunningWorker(NamedTuple):
     worker: ConnectWorker
 
 
+class Ticks(TickEngine, Protocol):
+    def metrics_text(self) -> str: ...
+
+
 @asynccontextmanager
 async def running_worker(settings: ConnectSettings) -> AsyncIterator[RunningWorker]:
-    """A worker in this event loop, with its REST API and Spark."""
-    plugins = Plugins(settings.plugin_path)
-    check = ConfigCheck(plugins, settings)
+    """A worker in this event loop, with its REST API and a Spark of its own."""
     engine = SparkTicks(settings)
-    worker = ConnectWorker(settings, engine, run_task, plugins, check.errors)
     try:
-        async with serving_rest(Service(worker, check, plugins, engine.metrics_text)) as listeners:
-            running = asyncio.create_task(worker.run(listeners[0].port))
-            try:
-                yield RunningWorker(listeners, running, worker)
-            finally:
-                running.cancel()
-                with suppress(asyncio.CancelledError):
-                    await running
+        async with serving_worker(settings, engine) as running:
+            yield running
     finally:
         await asyncio.to_thread(engine.stop)
+
+
+@asynccontextmanager
+async def serving_worker(settings: ConnectSettings, engine: Ticks) -> AsyncIterator[RunningWorker]:
+    """A worker in this event loop, with its REST API."""
+    plugins = Plugins(settings.plugin_path)
+    check = ConfigCheck(plugins, settings)
+    worker = ConnectWorker(settings, engine, run_task, plugins, check.errors)
+    async with serving_rest(Service(worker, check, plugins, engine.metrics_text)) as listeners:
+        running = asyncio.create_task(worker.run(listeners[0].port))
+        try:
+            yield RunningWorker(listeners, running, worker)
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
 
 
 def run(command: str, settings: ConnectSettings, connectors: Sequence[NamedConfig] | None = None) -> int:
