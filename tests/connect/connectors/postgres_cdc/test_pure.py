@@ -14,7 +14,7 @@ from penstock.pipeline.connect.connectors.postgres_cdc.pgoutput import (
     Update,
     decode_message,
 )
-from penstock.pipeline.connect.connectors.postgres_cdc.segments import Segments, XidSnapshot
+from penstock.pipeline.connect.connectors.postgres_cdc.segments import Seen, Segments
 from penstock.pipeline.connect.errors import DataError
 
 
@@ -51,25 +51,23 @@ def test_messages_that_are_none(data: bytes) -> None:
 
 
 def test_what_a_snapshot_sees() -> None:
-    snapshot = XidSnapshot.parse("100:105:100,103")
-    assert [xid for xid in range(98, 107) if snapshot.sees(xid)] == [98, 99, 101, 102, 104]
+    seen = Seen.parse("100:105:100,103@900")
+    assert [xid for xid in range(98, 107) if seen.sees(xid, 899)] == [98, 99, 101, 102, 104]
+    assert not any(seen.sees(xid, 900) for xid in range(90, 107))
 
 
 def test_ids_that_have_gone_round() -> None:
     """The stream has 32 of the 64 bits."""
     edge = 3 << 32
-    snapshot = XidSnapshot.parse(f"{edge - 2}:{edge + 3}:{edge + 1}")
-    assert snapshot.sees(0xFFFFFFFF)
-    assert snapshot.sees(0)
-    assert not snapshot.sees(1)
-    assert not snapshot.sees(3)
+    seen = Seen.parse(f"{edge - 2}:{edge + 3}:{edge + 1}@900")
+    assert [seen.sees(xid, 1) for xid in (0xFFFFFFFF, 0, 1, 3)] == [True, True, False, False]
 
 
 def test_a_key_belongs_to_the_segment_that_reaches_it() -> None:
-    segments = Segments([]).reaching((10,), "5:5:").reaching((20,), "5:5:").reaching((30,), "9:9:")
-    assert segments.to_text() == '[[[20],"5:5:"],[[30],"9:9:"]]'
+    segments = Segments([]).reaching((10,), "5:5:@50").reaching((20,), "5:5:@50").reaching((30,), "9:9:@90")
+    assert segments.to_text() == '[[[20],"5:5:@50"],[[30],"9:9:@90"]]'
     again = Segments.from_text(segments.to_text())
-    assert [again.has_seen((key,), 7) for key in (5, 20, 21, 30, 31)] == [False, False, True, True, False]
-    assert again.has_seen((31,), 1) is False
+    assert [again.has_seen((key,), 7, 40) for key in (5, 20, 21, 30, 31)] == [False, False, True, True, False]
+    assert again.has_seen((31,), 1, 40) is False
     assert again.last_key == (30,)
-    assert (again.has_seen_everywhere(4), again.has_seen_everywhere(7)) == (True, False)
+    assert [again.has_seen_everywhere(xid, 40) for xid in (4, 7)] == [True, False]

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.connect.connectors.postgres_cdc.conftest import Captured
 from tests.connect.tasks.works import JSON, Place
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.postgres import running_postgres
+from tests.support.processes import wait_for
 
 
 class DyingTask(PostgresTask):
@@ -105,13 +107,19 @@ def own_server() -> Iterator[Captured]:
 
 
 def test_postgres_is_killed_in_the_middle(kafka: KafkaServer, own_server: Captured) -> None:
+    """Of a tick that goes on when it is back, and between ticks."""
     own_server.run("CREATE TABLE orders (id INT PRIMARY KEY)")
     ticks = Ticks(kafka, own_server)
     ticks.captured.run("INSERT INTO orders SELECT generate_series(1, 20)")
     assert ticks.tick().state == "RUNNING"
-    ticks.captured.run("INSERT INTO orders SELECT generate_series(21, 40)")
-    assert ticks.tick().state == "RUNNING"
-    ticks.captured.run("INSERT INTO orders SELECT generate_series(41, 60)")
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run_task, ticks.work(run_ms=8000))
+        ticks.captured.run("INSERT INTO orders SELECT generate_series(21, 40)")
+        wait_for(lambda: len(ticks.found()) == 40, what="the first changes")
+        own_server.server.kill()
+        own_server.server.start()
+        ticks.captured.run("INSERT INTO orders SELECT generate_series(41, 60)")
+        assert running.result(60).state == "RUNNING"
     own_server.server.kill()
     report = ticks.tick()
     assert report.state == "RUNNING"
@@ -121,8 +129,5 @@ def test_postgres_is_killed_in_the_middle(kafka: KafkaServer, own_server: Captur
     for _ in range(2):
         assert (report := ticks.tick()).state == "RUNNING"
     assert report.error_message is None
-    changes = [*range(21, 61), 61]
-    assert ticks.found() == [
-        *(("r", number) for number in range(1, 21)),
-        *(("c", number) for number in changes),
-    ]
+    rows, changes = range(1, 21), range(21, 62)
+    assert ticks.found() == [*(("r", number) for number in rows), *(("c", number) for number in changes)]

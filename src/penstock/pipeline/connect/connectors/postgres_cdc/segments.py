@@ -21,20 +21,25 @@ Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class XidSnapshot:
-    """What `pg_current_snapshot()` says: `xmin:xmax:running,...`, in transaction ids of 64 bits."""
+class Seen:
+    """What a snapshot saw: `xmin:xmax:running,...` of `pg_current_snapshot()`, in transaction ids of 64 bits, and
+    `@lsn`, behind the commits of all that it sees. The stream has 32 bits of an id, which come round again; the place
+    of the commit does not."""
 
-    xmin: int
     xmax: int
     running: frozenset[int]
+    lsn: int
 
     @classmethod
-    def parse(cls, text: str) -> XidSnapshot:
-        xmin, xmax, running = text.split(":")
-        return cls(int(xmin), int(xmax), frozenset(map(int, filter(None, running.split(",")))))
+    def parse(cls, text: str) -> Seen:
+        ids, _, lsn = text.partition("@")
+        _, xmax, running = ids.split(":")
+        return cls(int(xmax), frozenset(map(int, filter(None, running.split(",")))), int(lsn))
 
-    def sees(self, xid: int) -> bool:
-        """A transaction that has committed, by the 32 bits that the stream has of its id."""
+    def sees(self, xid: int, commit_lsn: int) -> bool:
+        """A transaction that has committed."""
+        if commit_lsn >= self.lsn:
+            return False
         distance = ((xid - self.xmax) & 0xFFFFFFFF) ^ 0x80000000
         whole = self.xmax + distance - 0x80000000
         return whole < self.xmax and whole not in self.running
@@ -46,7 +51,7 @@ class Segments:
     def __init__(self, known: list[tuple[Key, str]]) -> None:
         self._known = known
         self._keys = [key for key, _ in known]
-        self._snapshots = [XidSnapshot.parse(text) for _, text in known]
+        self._seen = [Seen.parse(text) for _, text in known]
 
     @classmethod
     def from_text(cls, text: str) -> Segments:
@@ -66,9 +71,9 @@ class Segments:
             known = known[:-1]
         return Segments([*known, (key, snapshot)])
 
-    def has_seen(self, key: Key, xid: int) -> bool:
+    def has_seen(self, key: Key, xid: int, commit_lsn: int) -> bool:
         number = bisect_left(self._keys, key)
-        return number < len(self._keys) and self._snapshots[number].sees(xid)
+        return number < len(self._keys) and self._seen[number].sees(xid, commit_lsn)
 
-    def has_seen_everywhere(self, xid: int) -> bool:
-        return bool(self._snapshots) and all(each.sees(xid) for each in self._snapshots)
+    def has_seen_everywhere(self, xid: int, commit_lsn: int) -> bool:
+        return bool(self._seen) and all(each.sees(xid, commit_lsn) for each in self._seen)

@@ -206,8 +206,10 @@ class CaptureSession(Postgres):
     # --- rows that are there
 
     def begin_snapshot(self) -> str:
+        """What it sees, as `segments.Seen` reads it."""
         self.begin()
-        return str(self._rows("SELECT pg_current_snapshot()::text")[0][0])
+        sql = f"SELECT pg_current_snapshot()::text || '@' || {_LSN.format('pg_current_wal_insert_lsn()')}"
+        return str(self._rows(sql)[0][0])
 
     def select_rows(self, shape: TableShape, after: Key | None) -> None:
         order = shape.order_by(self.quote)

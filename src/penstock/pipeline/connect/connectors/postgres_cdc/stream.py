@@ -172,14 +172,18 @@ class Stream:
             shape = self._shape(relation)
             if shape is None or "t" in self._skipped:
                 continue
-            if not self._segments_of(shape).has_seen_everywhere(self._begin.xid):
+            if not self._segments_of(shape).has_seen_everywhere(*self._transaction):
                 yield self._event_record(shape, "t", None, None, None, lsn)
 
     def _is_wanted(self, op: str, shape: TableShape, row: Row) -> bool:
         if op in self._skipped:
             return False
         segments = self._segments_of(shape)
-        return segments is NOTHING_SEEN or not segments.has_seen(shape.sort_key(row), self._begin.xid)
+        return segments is NOTHING_SEEN or not segments.has_seen(shape.sort_key(row), *self._transaction)
+
+    @property
+    def _transaction(self) -> tuple[int, int]:
+        return self._begin.xid, self._begin.commit_lsn
 
     def _segments_of(self, shape: TableShape) -> Segments:
         return self._segments.get(str(shape.name), NOTHING_SEEN)
