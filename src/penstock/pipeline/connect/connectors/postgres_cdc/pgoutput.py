@@ -22,6 +22,8 @@ class _Unchanged:
 
 
 UNCHANGED: Final = _Unchanged()
+_TEXT: Final = ord("t")
+_WITHOUT_TEXT: Final[dict[int, Any]] = {ord("n"): None, ord("u"): UNCHANGED}
 Row = tuple[Any, ...]
 """Of bytes, None or UNCHANGED."""
 
@@ -110,19 +112,22 @@ class _Bytes:
 
     def row(self) -> Row:
         (count,) = self.numbers(">H")
-        return tuple([self._value() for _ in range(count)])
-
-    def _value(self) -> Any:
-        kind = self.letter()
-        if kind == "n":
-            return None
-        if kind == "u":
-            return UNCHANGED
-        (length,) = self.numbers(">I")
-        self.at += length
-        if kind != "t" or self.at > len(self.data):
-            raise DataError(f"pgoutput: a value of kind {kind!r} and length {length}; takes text")
-        return self.data[self.at - length : self.at]
+        data, at, values = self.data, self.at, []
+        for _ in range(count):
+            kind = data[at]
+            at += 1
+            if kind == _TEXT:
+                start = at + 4
+                at = start + int.from_bytes(data[at:start], "big")
+                values.append(data[start:at])
+            elif kind in _WITHOUT_TEXT:
+                values.append(_WITHOUT_TEXT[kind])
+            else:
+                raise DataError(f"pgoutput: got a value of kind {chr(kind)!r}; takes text")
+        if at > len(data):
+            raise DataError("pgoutput: a row is cut short")
+        self.at = at
+        return tuple(values)
 
 
 def decode_message(data: bytes) -> Message:

@@ -58,6 +58,15 @@ SOURCE: Final = (
 VERSION: Final = "1.0.0"
 
 
+_PLAIN: Final[dict[Type, Callable[[Any], Any]]] = {
+    Type.STRING: bytes.decode,
+    Type.BOOLEAN: lambda data: data == b"t",
+    **dict.fromkeys((Type.INT16, Type.INT32, Type.INT64), int),
+    **dict.fromkeys((Type.FLOAT32, Type.FLOAT64), float),
+}
+"""Of text, without a detour."""
+
+
 class TypeOfColumn(NamedTuple):
     """A domain's is that of what it is made of."""
 
@@ -107,8 +116,8 @@ class TableShape:
 
         found = _type(column, types)
         schema = _schema_of(found, dialect)
-        if schema.type is Type.STRING:
-            return schema, bytes.decode
+        if schema.name is None and schema.type in _PLAIN:
+            return schema, _PLAIN[schema.type]
         infinite = _INFINITE.get(schema.name or "", {})
         loader = texts.get_loader(found.oid, psycopg.pq.Format.TEXT)
 
