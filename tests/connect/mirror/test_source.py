@@ -74,6 +74,17 @@ def _end(flow: Flow) -> int:
         return admin.list_offsets({where: OffsetSpec.LATEST})[where].offset
 
 
+def test_positions_of_mirror_maker_2_are_taken_over(flow: Flow) -> None:
+    """As it writes them: the name of the connector, and a partition whose keys have their own order."""
+    flow.create(flow.source, flow.topic)
+    flow.produce(*numbers(1, 9))
+    partition = f'{{"topic":"{flow.topic}","partition":0,"cluster":"{flow.source_alias}"}}'
+    with KafkaProducer(bootstrap_servers=flow.target) as producer:
+        producer.send(flow.offsets_topic, b'{"offset":4}', f'["source",{partition}]'.encode())
+    flow.tick()
+    assert flow.values() == numbers(6, 9)
+
+
 def test_what_was_aborted_in_the_source_is_not_copied(flow: Flow) -> None:
     flow.create(flow.source, flow.topic)
     with KafkaProducer(bootstrap_servers=flow.source, transactional_id=flow.group) as producer:
