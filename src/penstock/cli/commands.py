@@ -115,6 +115,18 @@ TOOLS = {
     "server-start": _tool("kafka-server-start", "start a broker by itself", None, has_flags=False),
     "server-stop": _tool("kafka-server-stop", "stop brokers", None, has_flags=False),
     "rest-start": _tool("kafka-rest-start", "start the REST proxy by itself", None, has_flags=False),
+    "connect-distributed": _tool(
+        "connect-distributed", "start a worker of a Connect cluster", None, has_flags=False
+    ),
+    "connect-standalone": _tool(
+        "connect-standalone", "run connectors in a worker by itself", None, has_flags=False
+    ),
+    "connect-mirror-maker": _tool(
+        "connect-mirror-maker", "mirror topics and groups between clusters", None, has_flags=False
+    ),
+    "mirror-maker": _tool(
+        "kafka-mirror-maker", "copy topics to another cluster, at least once", None, has_flags=False
+    ),
     "schema-registry-start": _tool(
         "schema-registry-start", "start a Schema Registry by itself", None, has_flags=False
     ),
