@@ -23,7 +23,7 @@ class SourceTask:
         raise NotImplementedError
 
     def commit(self) -> None:
-        """All that was polled is in Kafka, with its offsets."""
+        """What polls before the last one returned is in Kafka, with its offsets; of the last one it is not certain."""
 
     def commit_record(self, record: SourceRecord, topic: str, partition: int, offset: int) -> None:
         """This record is in Kafka. Called only where a task overrides it; -1 for a record that a transform dropped."""

@@ -121,14 +121,15 @@ class SourceOffsets:
     @staticmethod
     def last_of(records: Sequence[SourceRecord]) -> dict[str, SourcePosition]:
         """The last position in each partition, by the partition's text."""
-        last = {
-            id(record.source_partition): record for record in records
-        }  # most sources have one object for all
-        return {
-            canonical(record.source_partition): (record.source_partition, record.source_offset)
-            for record in last.values()
-            if record.source_partition is not None
-        }
+        if (
+            len({id(record.source_partition) for record in records}) == 1
+        ):  # most sources have one object for all
+            records = records[-1:]
+        found: dict[str, SourcePosition] = {}
+        for record in records:
+            if record.source_partition is not None:
+                found[canonical(record.source_partition)] = record.source_partition, record.source_offset
+        return found
 
     def records_for(self, changes: Iterable[SourcePosition]) -> list[OffsetRecord]:
         """Key and value of each new offset, as they go to the topic: a partition keeps the spelling that it has."""
