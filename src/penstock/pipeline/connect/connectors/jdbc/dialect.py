@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
@@ -94,7 +94,7 @@ class Dialect:
     def columns_of_query(self, query: str) -> list[Column]:
         raise NotImplementedError
 
-    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Generator[list[tuple[Any, ...]]]:
         """The rows of a query, some at a time."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ and merges that, in one statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -189,7 +189,7 @@ class Postgres(Dialect):
         assert row is not None
         return Column(described.name, row[0], size=described.precision, scale=described.scale)
 
-    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Generator[list[tuple[Any, ...]]]:
         with self._open.cursor("penstock") as cursor:
             cursor.itersize = at_once
             cursor.execute(sql, values or None)

@@ -69,6 +69,8 @@ class JdbcSourceTask(SourceTask):
             time.sleep(min(left, 0.05))
 
     def stop(self) -> None:
+        for table in self._tables:
+            table.close()
         self._database.close()
 
 

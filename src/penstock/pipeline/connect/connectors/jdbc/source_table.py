@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
@@ -27,7 +28,7 @@ class SourceTable:
         self._database, self._settings, self._table = database, settings, table
         self.partition = partition_of(table)
         self._offset = Offset.from_stored(stored)
-        self._rows: Iterator[SourceRecord] | None = None
+        self._rows: Generator[SourceRecord] | None = None
 
     @property
     def name(self) -> str:
@@ -43,6 +44,12 @@ class SourceTable:
             self._database.commit()
         return records
 
+    def close(self) -> None:
+        """Lets go of the query under way, and with it of the database's locks."""
+        if self._rows is not None:
+            self._rows.close()
+        self._rows = None
+
     def due_ms(self, now_ms: int) -> int:
         """When it is to be asked first: a bulk that was read goes by the time that it began."""
         began = self._offset.bulk_began_ms
@@ -50,7 +57,7 @@ class SourceTable:
             return now_ms
         return began + int(self._settings["poll.interval.ms"])
 
-    def _records(self, now_ms: int) -> Iterator[SourceRecord]:
+    def _records(self, now_ms: int) -> Generator[SourceRecord]:
         self._database.commit()
         columns = self._columns()
         reading = self._reading(columns)
@@ -59,9 +66,9 @@ class SourceTable:
             self._offset = Offset(bulk_began_ms=now_ms)
         sql, values = self._query(reading)
         skip = reading.to_skip(self._offset)
-        batches = self._database.rows(sql, values, self._settings["batch.max.rows"])
-        rows = islice((row for batch in batches for row in batch), skip, None)
-        yield from self._with_offsets(reading, shape, rows)
+        with closing(self._database.rows(sql, values, self._settings["batch.max.rows"])) as batches:
+            rows = islice((row for batch in batches for row in batch), skip, None)
+            yield from self._with_offsets(reading, shape, rows)
 
     def _with_offsets(
         self, reading: Reading, shape: _Shape, rows: Iterator[tuple[Any, ...]]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -161,10 +162,10 @@ class Sqlite(Dialect):
         self._open.execute("DROP VIEW temp.penstock_query")
         return [_column(name, declared, True, False, False) for _, name, declared, *_ in found]
 
-    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        cursor = self._open.execute(sql, self._written(values))
-        while found := cursor.fetchmany(at_once):
-            yield found
+    def rows(self, sql: str, values: Sequence[Any], at_once: int) -> Generator[list[tuple[Any, ...]]]:
+        with closing(self._open.execute(sql, self._written(values))) as cursor:
+            while found := cursor.fetchmany(at_once):
+                yield found
 
     def schema_of(self, column: Column, numeric_mapping: str) -> Schema | None:
         named = column.type.upper()
