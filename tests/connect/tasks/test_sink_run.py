@@ -113,6 +113,21 @@ class SeeksElsewhere:
         pass
 
 
+class CannotStart:
+    def start(self, configs: Any) -> None:
+        raise ValueError("no such thing")
+
+    def stop(self) -> None:
+        raise RuntimeError("was never started")
+
+
+def test_what_stops_a_task_from_starting_is_what_is_said(place: Place, file: Path) -> None:
+    work = replace(place.sink(file), task_class="tests.connect.tasks.test_sink_run:CannotStart")
+    assert run_task(work).error_message == "no such thing"
+    source = replace(place.source("CountingSource", 1), task_class=work.task_class)
+    assert run_task(source).error_message == "no such thing"
+
+
 def test_poison_fails_with_its_coordinates(place: Place, file: Path) -> None:
     place.produce('{"a": 1}', "no json")
     report = run_task(

@@ -21,7 +21,7 @@ from penstock.pipeline.connect.tasks.clock import TickClock
 from penstock.pipeline.connect.tasks.dead_letters import DeadLetterQueue
 from penstock.pipeline.connect.tasks.error_policy import ErrorPolicy, FailedRecord, Stage
 from penstock.pipeline.connect.tasks.sink_decoding import SinkDecoder
-from penstock.pipeline.connect.tasks.stages import make_stages
+from penstock.pipeline.connect.tasks.stages import make_stages, stop_quietly
 from penstock.pipeline.connect.tasks.tally import Tally
 from penstock.pipeline.connect.tasks.work import TaskWork
 from penstock.types import TopicPartition as KafkaPartition
@@ -110,8 +110,8 @@ class SinkRun:
     def _consume(self) -> None:
         task, partitions = self._task, sorted(self._work.positions)
         self._assign()
-        task.start(self._work.task_configs)
         try:
+            task.start(self._work.task_configs)
             self._open(partitions)
             self._clock.begin()
             while not self._clock.is_over() and self._decoder.retry_later is None:
@@ -127,7 +127,7 @@ class SinkRun:
             self._flush()
             task.close(partitions)
         finally:
-            task.stop()
+            stop_quietly(task)
 
     # --- where to read
 

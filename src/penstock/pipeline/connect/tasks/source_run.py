@@ -35,7 +35,7 @@ from penstock.pipeline.connect.tasks.source_writer import (
     due_after_poll,
     due_when_told,
 )
-from penstock.pipeline.connect.tasks.stages import Stages, make_stages
+from penstock.pipeline.connect.tasks.stages import Stages, make_stages, stop_quietly
 from penstock.pipeline.connect.tasks.tally import Tally
 from penstock.pipeline.connect.tasks.topic_creation import TopicCreation
 from penstock.pipeline.connect.tasks.work import TaskWork
@@ -120,7 +120,7 @@ def run_source(work: TaskWork, tally: Tally, clock: TickClock) -> None:
             _poll_all(task, SourceEncoder(stages, policy), writer, told, TopicCreation(work), tally, clock)
         finally:
             writer.stop()
-            task.stop()
+            stop_quietly(task)
 
 
 def _poll_all(

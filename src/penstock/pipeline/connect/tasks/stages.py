@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.api.converter import Converter, HeaderConverter
+from penstock.pipeline.connect.api.task import SinkTask, SourceTask
 from penstock.pipeline.connect.plugins import PluginKind, Plugins
 from penstock.pipeline.connect.tasks.work import TaskWork
 from penstock.pipeline.connect.transforms.chain import TransformChain
+
+log = logging.getLogger("penstock.connect.tasks")
 
 SIMPLE_HEADER_CONVERTER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
@@ -33,6 +37,14 @@ class Stages:
     def close(self) -> None:
         for each in (self.transforms, self.key, self.value, self.header):
             each.close()
+
+
+def stop_quietly(task: SourceTask | SinkTask) -> None:
+    """Also one that could not start: what is wrong then was said already."""
+    try:
+        task.stop()
+    except Exception as error:
+        log.warning("stop: %s: %s", type(error).__name__, error)
 
 
 def make_stages(work: TaskWork, plugins: Plugins) -> Stages:
