@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import KafkaAdmin
+from penstock.pipeline.connect.api import SourceTask
 from penstock.pipeline.connect.tasks.run import run_task
 from tests.connect.tasks.works import JSON, Place, new_name
 from tests.support.cluster_fixture import KafkaServer
@@ -121,10 +122,14 @@ class CannotStart:
         raise RuntimeError("was never started")
 
 
+class CannotStartSource(CannotStart, SourceTask):
+    pass
+
+
 def test_what_stops_a_task_from_starting_is_what_is_said(place: Place, file: Path) -> None:
     work = replace(place.sink(file), task_class="tests.connect.tasks.test_sink_run:CannotStart")
     assert run_task(work).error_message == "no such thing"
-    source = replace(place.source("CountingSource", 1), task_class=work.task_class)
+    source = replace(place.source("CountingSource", 1), task_class=f"{work.task_class}Source")
     assert run_task(source).error_message == "no such thing"
 
 
