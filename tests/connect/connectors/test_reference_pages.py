@@ -10,6 +10,8 @@ from penstock.pipeline.connect.api import ConfigDef
 from penstock.pipeline.connect.api.config_def import ConfigKey
 from penstock.pipeline.connect.connectors.http.http_config import sink_keys as http_sink_keys
 from penstock.pipeline.connect.connectors.http.http_config import source_keys as http_source_keys
+from penstock.pipeline.connect.connectors.jdbc.sink_config import sink_keys as jdbc_sink_keys
+from penstock.pipeline.connect.connectors.jdbc.source_config import source_keys as jdbc_source_keys
 from penstock.pipeline.connect.connectors.lake.lake_config import sink_keys, source_keys
 
 PAGES = Path(__file__).parents[3] / "docs/reference/connectors"
@@ -30,6 +32,8 @@ def row(key: ConfigKey) -> str:
         ("lake.md", source_keys()),
         ("http.md", http_sink_keys()),
         ("http.md", http_source_keys()),
+        ("jdbc.md", jdbc_sink_keys()),
+        ("jdbc.md", jdbc_source_keys()),
     ],
 )
 def test_every_key_is_told_of(page: str, keys: ConfigDef) -> None:
