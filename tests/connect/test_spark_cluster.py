@@ -98,7 +98,9 @@ def rows(postgres: Postgres) -> int:
 
 def lines_of(folder: Path) -> list[tuple[str, str]]:
     """Spark's worker and the record, of all that was put so far."""
-    lines = [line.split("\t") for file in folder.iterdir() for line in file.read_text().splitlines()]
+    texts = [file.read_text() for file in folder.iterdir()]
+    whole = [line for text in texts for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    lines = [line.rstrip("\n").split("\t") for line in whole]
     return [(Path(where).relative_to(folder.parent).parts[0], value) for where, value in lines]
 
 

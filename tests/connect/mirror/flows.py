@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from tests.support.cluster_fixture import KafkaServer
 
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 RUN_MS = 1000
+PATIENCE_SECONDS = 60.0
 CLASSES: dict[str, type[SourceConnector]] = {
     "source": MirrorSourceConnector,
     "checkpoint": MirrorCheckpointConnector,
@@ -118,6 +120,16 @@ class Flow:
         reports = [run_task(work) for work in self.works(kind, max_tasks, run_ms, **more)]
         assert [report.trace for report in reports] == [None] * len(reports)
         return reports
+
+    def copy_records(self, count: int, max_tasks: int = 1, **more: str) -> None:
+        """Ticks until so many more are copied, and not one beyond."""
+        copied = 0
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while copied < count and time.monotonic() < deadline:
+            reports = self.tick(max_tasks=max_tasks, run_ms=500, **more)
+            assert len(reports) == max_tasks
+            copied += sum(report.records for report in reports)
+        assert copied == count
 
     # --- the two clusters
 

@@ -51,7 +51,7 @@ def mirror_some(flow: Flow, **more: str) -> None:
     flow.create(flow.source, flow.topic)
     for first in (0, 20, 40):  # in three transactions, so that offsets differ on both sides
         flow.produce(*map(str, range(first, first + 20)))
-        flow.tick(run_ms=500, **{"offset.lag.max": "0", **more})
+        flow.copy_records(20, **{"offset.lag.max": "0", **more})
 
 
 def test_a_consumer_goes_on_in_the_target_where_it_was_in_the_source(flow: Flow) -> None:
@@ -70,7 +70,7 @@ def test_a_group_at_the_end_of_a_topic(flow: Flow) -> None:
     stand_at(flow, 60)
     flow.tick("checkpoint", run_ms=1500, **{"sync.group.offsets.enabled": "true"})
     flow.produce("new")
-    flow.tick(run_ms=500)
+    flow.copy_records(1)
     assert consume(flow, 1) == [b"new"]
 
 

@@ -44,10 +44,14 @@ def test_connectors_are_shared_evenly_and_come_back_when_a_worker_leaves(
             first.create(name, source(tmp_path))
         with running_worker(configs) as second:
             wait_for(lambda: are_shared(first, second, names), SECONDS, lambda: str(owners(first, names)))
+            both = {f"127.0.0.1:{first.port}", f"127.0.0.1:{second.port}"}
+            wait_for(
+                lambda: {first.status(name)["connector"]["worker_id"] for name in names} == both,
+                SECONDS,
+                "both to say that they run connectors",
+            )
             for name in names:
                 first.wait_for_states(name, "RUNNING", "RUNNING")
-            workers = {first.status(name)["connector"]["worker_id"] for name in names}
-            assert workers == {f"127.0.0.1:{first.port}", f"127.0.0.1:{second.port}"}
             _refuses_what_is_not_its_own(first, second, names)
         wait_for(lambda: set(owners(first, names).values()) == {first.url}, SECONDS, "the way back")
         for name in names:
