@@ -135,10 +135,13 @@ def consume(job: Job) -> Job:
 
 
 def latency(job: Job) -> Job:
-    """Nanoseconds from produce() to the consumer's poll() that returns it, by one clock, at a gentle rate."""
+    """Nanoseconds from produce() to the consumer's poll() that returns it, by one clock, at a gentle rate.
+
+    Where something carries the records on, `arrival` says where they come out: another topic, another bootstrap.
+    """
     total = job["warm_up_records"] + job["records"]
     latencies: list[int] = []
-    consumer = assigned_consumer(job, offset=0)
+    consumer = assigned_consumer({**job, **job.get("arrival", {})}, offset=job.get("offset", 0))
 
     def receive() -> None:
         while len(latencies) < total:

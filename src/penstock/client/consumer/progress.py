@@ -5,18 +5,24 @@ a batch is handed out, all at once by `poll` or one record at a time by iteratio
 handed out counts as processed, and only then may its offsets be committed. Whoever dies in the middle finds the batch,
 or the record, again.
 
+Whoever iterates does not tell of each record: it goes through a list, a turn, and how far it is can be seen at its
+iterator. What changes the rest of a turn in the middle takes that rest away, which ends the turn; then the next begins.
+
 After each batch librdkafka is asked for its positions, which costs nothing per record; they stay in librdkafka's own
 objects until somebody wants to know them. Only with many more partitions than records is it cheaper to look at the
 records themselves.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from operator import length_hint
 
 from penstock.client.librdkafka import Consumer, Message, NativeTopicPartition
 from penstock.types import TopicPartition
 
 Offsets = dict[TopicPartition, NativeTopicPartition]
+Turn = tuple[Iterator[Message], list[Message]]
+"""A message counts as handed out when this iterator has returned it; what is done with the list does not count."""
 
 FEW_PARTITIONS = 100
 
@@ -33,8 +39,9 @@ class Progress:
         self._asked: dict[TopicPartition, int] = {}
         self._one_by_one = False
         self._asked_on_from = 0
-        self.pending: deque[Message] = deque()
-        """Fetched, but not handed out."""
+        self._pending: deque[Message] = deque()
+        self._turn: list[Message] = []
+        self._turn_iterator: Iterator[Message] = iter(())
 
     # partitions
 
@@ -81,8 +88,9 @@ class Progress:
             self._after_batch.append(offset)
 
     def _set_pending(self, messages: Iterable[Message]) -> None:
-        self.pending.clear()  # the same deque: an iteration is under way
-        self.pending.extend(messages)
+        rest = list(messages)
+        self.pending.clear()
+        self._pending.extend(rest)
 
     # batches
 
@@ -94,6 +102,37 @@ class Progress:
             self._after_batch = list(_offsets_after(messages).values())
         else:
             self._after_batch = self._native.position(self._positions_wanted)
+
+    @property
+    def pending(self) -> deque[Message]:
+        """Fetched, but not handed out: this ends a turn."""
+        if self._turn:
+            self._pending.extendleft(reversed(self._rest_of_turn()))
+            self._turn.clear()  # whoever goes through it is at its end now, and keeps no message alive
+            self._turn = []
+        return self._pending
+
+    def begin_turn(self, messages: list[Message]) -> Turn:
+        """A batch, to be handed out one by one."""
+        self._one_by_one = True
+        return self._hand_out_in_turn(messages.copy())
+
+    def go_on_in_turn(self) -> Turn:
+        """All that is pending."""
+        rest = list(self.pending)
+        self._pending.clear()
+        return self._hand_out_in_turn(rest)
+
+    def _hand_out_in_turn(self, messages: list[Message]) -> Turn:
+        self._turn = messages
+        self._turn_iterator = iter(messages)
+        return self._turn_iterator, self._turn
+
+    def _rest_of_turn(self) -> list[Message]:
+        return self._turn[len(self._turn) - length_hint(self._turn_iterator) :]
+
+    def _pending_count(self) -> int:
+        return len(self._pending) + (length_hint(self._turn_iterator) if self._turn else 0)
 
     def hand_out_one_by_one(self, messages: Iterable[Message]) -> None:
         self._set_pending(messages)
@@ -133,7 +172,7 @@ class Progress:
         return self._handed_out_count() - 1 if self._one_by_one else self._asked_on_from
 
     def _handed_out_count(self) -> int:
-        return len(self._batch) - len(self.pending)
+        return len(self._batch) - self._pending_count()
 
     def _processed(self) -> Offsets:
         return {**self._processed_before, **_known(self._processed_last)}
@@ -141,13 +180,13 @@ class Progress:
     def _within_batch(self) -> Offsets:
         return (
             _offsets_after(self._batch[: self._handed_out_count()])
-            if self.pending
+            if self._pending_count()
             else _known(self._after_batch)
         )
 
     def settle(self) -> None:
         """What was handed out counts as processed from now on."""
-        if self._after_batch and not self.pending:
+        if self._after_batch and not self._pending_count():
             self._processed_last = (
                 self._after_batch
             )  # it has all partitions that the one before has, or forgotten ones

@@ -76,6 +76,9 @@ class LoopDelivery(Delivery):
     def step_aside(self) -> None:
         """Nobody has to: the event loop and the thread do not poll at the same time."""
 
+    def _sender_may_serve(self) -> bool:
+        return False
+
     # --- the event loop
 
     def sent(self) -> None:

@@ -241,9 +241,7 @@ class AsyncKafkaProducer:
             value, key, partition, headers = self._producer._prepare(
                 topic, value, key, partition, headers or ()
             )
-        callback = None if self._delivery.unwatched else self._delivery.next_watched()
-        if self._delivery.unwatched:
-            self._delivery.unwatched -= 1
+        callback = self._producer._next_callback()
         arguments = native_arguments(topic, value, key, partition, timestamp_ms, headers, callback)
         try:
             self._native_produce(*arguments)

@@ -8,9 +8,14 @@ hands over every five milliseconds only: two hundred callbacks a second, where i
 sender steps aside: the first callback of a round sets `is_serving`, the sender looks at that before each record, and
 waits until the round is over. Rounds are short, since nothing else then runs.
 
+Best of all is no second thread. A sender that sends so much that it cannot be missed hears of deliveries by itself,
+every thousand records or when there is no room; as long as it does, the thread sleeps. But callbacks of the application
+run in the thread only: a sender may hold a lock that they want.
+
 Records sent with `produce` have no future. Whether one was delivered is only known if it is watched, which costs as
 much as sending it. So all are watched as long as there are few of them between two rounds (`WATCHED_PER_ROUND`), and
-of more one in `WATCH_ONE_IN`; brokers refuse batches, hardly ever records.
+of more one in `WATCH_ONE_IN`; brokers refuse batches, hardly ever records. Those between are counted by the sender,
+who looks at nothing else then.
 
 An idempotent producer needs an id before it can send. librdkafka asks for one when it is made, finds that no broker is
 connected yet, and tries again after half a second, or when metadata arrives. So the first record has metadata of its
@@ -20,7 +25,8 @@ topic asked for, twice: the connection that answers first is given up for one to
 import logging
 import threading
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from penstock.client.errors import KafkaError
@@ -43,7 +49,9 @@ ROUNDS_UNTIL_IDLE = 50
 METADATA_SECONDS = 0.25
 STEP_ASIDE_SECONDS = 0.05
 WATCHED_PER_ROUND = 100
-WATCH_ONE_IN = 64
+WATCH_ONE_IN = 256
+WATCHED_PER_LOOK = 4
+"""So many watched records after the last one, a busy sender looks for deliveries."""
 
 
 class DeliveryFailures:
@@ -84,9 +92,12 @@ class Delivery:
         self._hurrying: threading.Thread | None = None
         self.is_serving = False
         """Whether a sender should `look_up`: callbacks run, or its record is the first."""
-        self.unwatched = 0
-        """How many records may be sent without a look at this object, or a callback."""
+        self.runs_callbacks = False
+        """Whether the application has given callbacks."""
         self._to_watch = WATCHED_PER_ROUND
+        self._watch_again: Callable[[], None] = lambda: None
+        self._sender_serves = False
+        self._is_wanted = threading.Event()
         self._round_over = threading.Event()
         self._servers: set[int] = set()
         self._stopped = False
@@ -97,21 +108,38 @@ class Delivery:
 
     def _run(self) -> None:
         self._servers.add(threading.get_ident())
-        poll, quiet_rounds = self.native.poll, 0
+        quiet_rounds = 0
         while not self._stopped:
-            try:
-                served = poll(BUSY_POLL_SECONDS if quiet_rounds < ROUNDS_UNTIL_IDLE else IDLE_POLL_SECONDS)
-                quiet_rounds = 0 if served else quiet_rounds + 1
-            except KafkaException as exception:
-                self.troubles.on_error(error_of(exception))
-            except Exception:
-                logger.exception("a callback of the producer failed")
+            if self._sender_serves:
+                self._sender_serves = False
+                if not self._is_wanted.wait(BUSY_POLL_SECONDS):
+                    continue
+            self._is_wanted.clear()
+            served = self._poll(BUSY_POLL_SECONDS if quiet_rounds < ROUNDS_UNTIL_IDLE else IDLE_POLL_SECONDS)
+            quiet_rounds = 0 if served else quiet_rounds + 1
             self._end_round()
 
+    def _poll(self, seconds: float) -> int:
+        try:
+            return self.native.poll(seconds)
+        except KafkaException as exception:
+            self.troubles.on_error(error_of(exception))
+        except Exception:
+            logger.exception("a callback of the producer failed")
+        return 1
+
     def _end_round(self) -> None:
-        self.unwatched, self._to_watch = 0, WATCHED_PER_ROUND
+        self._to_watch = WATCHED_PER_ROUND
+        self._watch_again()
+        self._let_senders_go_on()
+
+    def _let_senders_go_on(self) -> None:
         self.is_serving = self._awaits_first_record
         self._round_over.set()
+
+    def want(self) -> None:
+        """Somebody waits: the thread, if it sleeps, is to poll."""
+        self._is_wanted.set()
 
     @contextmanager
     def serving_here(self) -> Iterator[None]:
@@ -127,6 +155,7 @@ class Delivery:
     def stop(self) -> None:
         """Ends the thread, which is over within one poll."""
         self._stopped = True
+        self.want()
         for thread in (self._thread, self._hurrying):
             if thread is not None and thread is not threading.current_thread():
                 thread.join()
@@ -184,14 +213,33 @@ class Delivery:
             if self.is_serving:
                 self._round_over.wait(STEP_ASIDE_SECONDS)
 
-    def next_watched(self) -> NativeDelivery:
-        """The callback of a record without a future, which may be followed by `unwatched` ones that have none."""
+    def counts_unwatched(self, watch_again: Callable[[], None]) -> None:
+        """Whoever counts unwatched records hears, for as long as it is there, that the next one is to be watched."""
+        method = weakref.WeakMethod(watch_again)
+        self._watch_again = lambda: None if (call := method()) is None else call()
+
+    def next_watched(self) -> tuple[NativeDelivery, int]:
+        """The callback of a record without a future, and how many may follow it that have none."""
         if self.is_serving:
             self.step_aside()
         self._to_watch -= 1
-        if self._to_watch < 0:
-            self.unwatched = WATCH_ONE_IN - 1
-        return self.on_watched
+        if self._to_watch >= 0:
+            return self.on_watched, 0
+        if self._to_watch % WATCHED_PER_LOOK == 0 and self._sender_may_serve():
+            self._serve_in_sender(0)
+        return self.on_watched, WATCH_ONE_IN - 1
+
+    def _sender_may_serve(self) -> bool:
+        return not self.runs_callbacks and threading.get_ident() not in self._servers
+
+    def _serve_in_sender(self, seconds: float) -> None:
+        self._sender_serves = self.is_serving = True
+        self._servers.add(me := threading.get_ident())
+        try:
+            self._poll(seconds)
+        finally:
+            self._servers.discard(me)
+            self._let_senders_go_on()
 
     def wait_for_room(self, deadline: float) -> bool:
         """Whether there may be room in the buffer now; False when it is too late."""
@@ -200,6 +248,8 @@ class Delivery:
             return False
         if threading.get_ident() in self._servers:
             self.native.poll(min(left, BUSY_POLL_SECONDS))
+        elif self._sender_may_serve():
+            self._serve_in_sender(min(left, STEP_ASIDE_SECONDS))
         else:
             self._round_over.clear()
             self._round_over.wait(min(left, STEP_ASIDE_SECONDS))
@@ -210,7 +260,6 @@ class Delivery:
     def on_watched(self, error: NativeError | None, message: Message) -> None:
         """librdkafka's callback for records without a future."""
         self.is_serving = True
-        self.unwatched = 0
         if error is not None and not is_purge(error):
             self.failures.count += 1
             self.failures.report(self.error_of(error, message.topic()))

@@ -96,6 +96,7 @@ class SendFuture:
         >>> offsets
         [0]
         """
+        self._delivery.runs_callbacks = True
         with _one_at_a_time:
             if self._callbacks is None:
                 self._callbacks = []
@@ -123,6 +124,7 @@ class SendFuture:
         with _one_at_a_time:
             if self._waiting is None:
                 self._waiting = threading.Event()
+        self._delivery.want()
         if self.done() or self._waiting.wait(timeout) or self.done():
             return
         raise KafkaTimeoutError(self._delivery.why_waiting(f"the record has no outcome after {timeout} s"))
@@ -135,7 +137,6 @@ class PendingSend(SendFuture):
         """librdkafka's callback."""
         delivery = self._delivery
         delivery.is_serving = True
-        delivery.unwatched = 0
         if error is None:
             place = (message.topic(), message.partition(), message.offset(), message.timestamp()[1])
             self._metadata = _new_tuple(

@@ -17,6 +17,7 @@ from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
+    NativeDelivery,
     Producer,
     config_error,
     with_diagnostics,
@@ -28,7 +29,6 @@ from penstock.client.producer.placement import Placement
 from penstock.client.producer.queueing import (
     UNASSIGNED,
     SendQueue,
-    fast_produce,
     native_arguments,
     produce_all,
 )
@@ -80,14 +80,15 @@ class KafkaProducer:
             self._delivery.await_first_record()
         max_block_ms = self.config.max_block_ms
         self._queue = SendQueue(self._delivery, max_block_ms)
-        self._native_produce, self._new_future = self._queue.native_produce, futures_of(self._delivery)
+        self._native, self._new_future = self._delivery.native, futures_of(self._delivery)
         self._placement = Placement(
             partitioner, self._delivery, self.config.metadata_max_age_ms, max_block_ms
         )
         self._transactions = TransactionCalls(self._delivery, max_block_ms, self.config.transactional_id)
         self._passes_through = self._encode_key is None and self._encode_value is None and partitioner is None
-        if self._passes_through:
-            self.produce = fast_produce(self._queue)  # type: ignore[method-assign]
+        self._unwatched = 0
+        """How many records may be sent without a callback, or a look around."""
+        self._delivery.counts_unwatched(self._watch_again)
         self._is_closed = False
         _open_producers.add(self)
 
@@ -150,7 +151,7 @@ class KafkaProducer:
         on_done = future.on_delivery
         try:
             if timestamp_ms is None and not headers:
-                self._native_produce(
+                self._native.produce(
                     topic, value, key, UNASSIGNED if partition is None else partition, on_done
                 )
                 return future
@@ -184,11 +185,46 @@ class KafkaProducer:
         >>> producer.failed_records
         0
         """
-        value, key, partition, headers = self._prepare(topic, value, key, partition, headers or ())
+        if (unwatched := self._unwatched) and partition is None and timestamp_ms is None and headers is None:
+            try:
+                if key is None:
+                    self._native.produce(topic, value)
+                else:
+                    self._native.produce(topic, value, key)
+                self._unwatched = unwatched - 1
+                return
+            except BufferError:
+                pass
+            except Exception as error:
+                raise self._queue.refusal(error, topic, value, key) from None
+        self._produce_patiently(topic, value, key, partition, timestamp_ms, headers)
+
+    def _produce_patiently(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: HeadersInput | None,
+    ) -> None:
+        if not self._passes_through:
+            value, key, partition, headers = self._prepare(topic, value, key, partition, headers or ())
         if self._delivery.is_serving:
             self._delivery.look_up(topic)
-        callback = self._delivery.next_watched()
+        callback = self._next_callback() if self._passes_through else self._delivery.next_watched()[0]
         self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
+
+    def _next_callback(self) -> NativeDelivery | None:
+        """For the next record without a future; None if it is not watched."""
+        if self._unwatched:
+            self._unwatched -= 1
+            return None
+        callback, self._unwatched = self._delivery.next_watched()
+        return callback
+
+    def _watch_again(self) -> None:
+        self._unwatched = 0
 
     def send_batch(self, batch: RecordBatch) -> int:
         """Sends many records to one topic, without a future for each, and returns their number.
@@ -198,7 +234,7 @@ class KafkaProducer:
         ...     producer.send_batch(RecordBatch("readings", [b"21.5", b"21.7", b"21.6"]))
         3
         """
-        if self._passes_through and batch.timestamps_ms is None:
+        if self._passes_through:
             produce_all(self._queue, batch)
         else:
             for record in batch.records():
