@@ -35,11 +35,19 @@ class Connection:
 
     def receive(self) -> bytes:
         """The answer after its correlation id."""
-        return self._read_exactly(struct.unpack(">i", self._read_exactly(4))[0])[4:]
+        return self.receive_frame()[4:]
+
+    def receive_frame(self) -> bytes:
+        return self._read_exactly(struct.unpack(">i", self._read_exactly(4))[0])
 
     def ask(self, request: bytes) -> bytes:
         self.send(request)
         return self.receive()
+
+    def exchange(self, request: bytes) -> bytes:
+        """The answer with its header."""
+        self.send(request)
+        return self.receive_frame()
 
     def close(self) -> None:
         self._reader.close()
