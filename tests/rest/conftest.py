@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
 from penstock.testing.in_process import InProcessBroker
+from tests.client.registry.confluent import TheirClient
 from tests.rest.proxy import Proxy, running
 from tests.support.registry import Registry, running_registry
+
+_topics = count()
 
 
 @pytest.fixture(scope="package")
@@ -32,3 +36,16 @@ def schema_proxy(broker: InProcessBroker, registry: Registry) -> Iterator[Proxy]
     """One that knows a Schema Registry."""
     with running(broker.bootstrap_servers, schema_registry_url=registry.url) as proxy:
         yield proxy
+
+
+@pytest.fixture
+def theirs(registry: Registry) -> Iterator[TheirClient]:
+    with TheirClient({"url": registry.url}) as client:
+        yield client
+
+
+@pytest.fixture
+def topic(broker: InProcessBroker) -> str:
+    name = f"some-{next(_topics)}"
+    broker.create_topic(name, 1)
+    return name

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 import pytest
@@ -20,20 +18,6 @@ from tests.support.registry import Registry, own_group
 
 AVRO_CASE, JSON_CASE, PROTOBUF_CASE = CASES
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-_topics = count()
-
-
-@pytest.fixture
-def topic(broker: InProcessBroker) -> str:
-    name = f"v2-schemas-{next(_topics)}"
-    broker.create_topic(name, 1)
-    return name
-
-
-@pytest.fixture
-def theirs(registry: Registry) -> Iterator[TheirClient]:
-    with TheirClient({"url": registry.url}) as client:
-        yield client
 
 
 @each_case

@@ -143,6 +143,13 @@ class GroupMember:
         self._last_heard = asyncio.get_running_loop().time()
 
 
+async def pause(seconds: float, until: asyncio.Event) -> None:
+    """For so long, or until the event is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await until.wait()
+
+
 def _refuse(error_code: int) -> None:
     if error_code:
         raise error_for(error_code)

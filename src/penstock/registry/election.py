@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.errors import KafkaError
-from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out
+from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import PenstockError
 from penstock.registry.election_protocol import (
     DUPLICATE_URLS,
@@ -110,9 +109,7 @@ class LeaderElection:
                 return
 
     async def _is_to_be_repeated(self, seconds: float) -> bool:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._again.wait()
+        await pause(seconds, self._again)
         was_asked = self._again.is_set()
         self._again.clear()
         return was_asked

@@ -124,10 +124,6 @@ def context_not_empty(context: str) -> RegistryError:
     return _error(42211, f"The specified context '{context}' is not empty.")
 
 
-def store_failed(message: str) -> RegistryError:
-    return _error(50001, message)
-
-
 def operation_timed_out(message: str) -> RegistryError:
     return _error(50002, message)
 

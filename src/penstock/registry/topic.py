@@ -2,7 +2,7 @@
 
 import logging
 
-from penstock.client.admin.configs import ConfigResource, ResourceType, describe_configs
+from penstock.client.admin.configs import cleanup_policy
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
 from penstock.client.cluster import Cluster
@@ -58,11 +58,7 @@ async def _check(cluster: Cluster, settings: RegistrySettings, topic: TopicDescr
             "topic %s has fewer replicas than kafkastore.topic.replication.factor=%d",
             *(topic.name, settings.kafkastore_topic_replication_factor),
         )
-    resource = ConfigResource(ResourceType.TOPIC, topic.name)
-    configs = (await describe_configs(cluster, [resource]))[resource]
-    if isinstance(configs, KafkaError):
-        raise configs
-    policy = configs["cleanup.policy"].value
+    policy = await cleanup_policy(cluster, topic.name)
     if policy != "compact":
         raise WrongTopic(
             f"kafkastore.topic: the retention policy of the schema topic {topic.name} is incorrect: "

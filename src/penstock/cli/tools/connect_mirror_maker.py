@@ -5,10 +5,9 @@ import logging
 import sys
 from pathlib import Path
 
-import penstock
 from penstock.cli.platform.overrides import parse_overrides
 from penstock.cli.tools.servers.spark import require_spark
-from penstock.cli.tools.servers.start import LOG_FORMAT, go_into_background
+from penstock.cli.tools.servers.start import LOG_FORMAT, add_server_arguments, go_into_background
 from penstock.errors import PenstockError
 from penstock.settings.properties import read_properties
 
@@ -48,9 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         TOOL, description="MirrorMaker: copy topics between clusters, until SIGTERM or Ctrl-C."
     )
     parser.add_argument(
-        "-daemon", action="store_true", help=f"run in the background; output goes to {OUTPUT_NAME}"
-    )
-    parser.add_argument(
         "config", type=Path, metavar="mm2.properties", help="clusters and the flows between them"
     )
     parser.add_argument(
@@ -59,14 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CLUSTER",
         help="the clusters near to this process: it runs flows to them",
     )
-    parser.add_argument(
-        "--override",
-        action="append",
-        default=[],
-        metavar="property=value",
-        help="a setting that wins over the file",
-    )
-    parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
+    add_server_arguments(parser, OUTPUT_NAME)
     return parser
 
 

@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import penstock
 from penstock.cli.platform.overrides import parse_overrides
 from penstock.cli.tools.servers.spark import require_spark
-from penstock.cli.tools.servers.start import LOG_FORMAT, go_into_background, settings_with_overrides
+from penstock.cli.tools.servers.start import (
+    LOG_FORMAT,
+    add_server_arguments,
+    go_into_background,
+    settings_with_overrides,
+)
 from penstock.errors import ConfigError, PenstockError
 from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.settings.properties import read_properties
@@ -89,19 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         TOOL, description="Run connectors in one worker, until SIGTERM or Ctrl-C."
     )
-    parser.add_argument(
-        "-daemon", action="store_true", help=f"run in the background; output goes to {OUTPUT_NAME}"
-    )
     parser.add_argument("worker", type=Path, help="the worker's settings, connect-standalone.properties")
     parser.add_argument("connectors", type=Path, nargs="*", help="connectors: properties, or JSON")
-    parser.add_argument(
-        "--override",
-        action="append",
-        default=[],
-        metavar="property=value",
-        help="a setting that wins over the file",
-    )
-    parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
+    add_server_arguments(parser, OUTPUT_NAME)
     return parser
 
 

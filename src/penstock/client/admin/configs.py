@@ -108,6 +108,15 @@ Config = dict[str, ConfigEntry]
 Errors = dict[ConfigResource, KafkaError | None]
 
 
+async def cleanup_policy(cluster: Cluster, topic: str) -> str | None:
+    """Of one topic: `compact`, `delete` or both."""
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    configs = (await describe_configs(cluster, [resource]))[resource]
+    if isinstance(configs, KafkaError):
+        raise configs
+    return configs["cleanup.policy"].value
+
+
 async def describe_configs(
     cluster: Cluster,
     resources: Iterable[ConfigResource],

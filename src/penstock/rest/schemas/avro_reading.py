@@ -9,6 +9,7 @@ from struct import Struct
 from typing import Any
 
 from penstock.client.registry.avro_schemas import AvroJson
+from penstock.rest.schemas.avro_compiler import AvroCompiler
 from penstock.rest.schemas.avro_writing import branch_name
 
 Read = Callable[[bytes, int], tuple[Any, int]]
@@ -94,23 +95,8 @@ _PRIMITIVES: dict[str, Read] = {
 }
 
 
-class _Readers:
-    def __init__(self) -> None:
-        self._named: dict[str, Read] = {}
-
-    def of(self, schema: AvroJson) -> Read:
-        if isinstance(schema, list):
-            return self._union(schema)
-        if isinstance(schema, str):
-            return _PRIMITIVES.get(schema) or self._later(schema)
-        kind = schema["type"]
-        if isinstance(kind, dict | list):
-            return self.of(kind)
-        if kind in _PRIMITIVES:
-            return _PRIMITIVES[kind]
-        if kind in _COMPOUND:
-            return _COMPOUND[kind](self, schema)
-        return self._later(kind)
+class _Readers(AvroCompiler[Read]):
+    primitives = _PRIMITIVES
 
     def _later(self, name: str) -> Read:
         return self._named.get(name) or (lambda data, at: self._named[name](data, at))
@@ -205,13 +191,3 @@ def _block(data: bytes, at: int) -> tuple[int, int]:
     if count > max(len(data) - at, MOST_EMPTY_ITEMS):
         raise ValueError(f"a block says that it has {count} items, which is more than there are bytes")
     return count, at
-
-
-_COMPOUND: dict[str, Callable[[_Readers, dict[str, Any]], Read]] = {
-    "record": _Readers._record,
-    "error": _Readers._record,
-    "enum": _Readers._enum,
-    "fixed": _Readers._fixed,
-    "array": _Readers._array,
-    "map": _Readers._map,
-}

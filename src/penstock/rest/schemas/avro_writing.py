@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock.client.registry.avro_schemas import NAMED, AvroJson
 from penstock.rest.errors import shown
+from penstock.rest.schemas.avro_compiler import AvroCompiler
 from penstock.rest.schemas.codec import Misfit
 
 Write = Callable[[Any, bytearray], None]
@@ -119,31 +120,21 @@ _PRIMITIVES: dict[str, Write] = {
 }
 
 
-class _Writers:
+class _Writers(AvroCompiler[Write]):
     """`tagged`: values of unions say which branch they are of."""
 
+    primitives = _PRIMITIVES
+
     def __init__(self, tagged: bool) -> None:
+        super().__init__()
         self._tagged = tagged
-        self._named: dict[str, Write] = {}
         self._of_defaults = _Writers(tagged=False) if tagged else self
 
-    def of(self, schema: AvroJson) -> Write:
-        if isinstance(schema, list):
-            return self._tagged_union(schema) if self._tagged else self._untagged_union(schema)
-        if isinstance(schema, str):
-            return _PRIMITIVES.get(schema) or self._later(schema)
-        kind = schema["type"]
-        if isinstance(kind, dict | list):
-            return self.of(kind)
-        if kind in _PRIMITIVES:
-            return _PRIMITIVES[kind]
-        if kind in _COMPOUND:
-            return _COMPOUND[kind](self, schema)
-        return self._later(kind)
-
     def _later(self, name: str) -> Write:
-        """Of a name that is defined already, or is just being defined."""
         return self._named.get(name) or (lambda value, out: self._named[name](value, out))
+
+    def _union(self, branches: list[AvroJson]) -> Write:
+        return self._tagged_union(branches) if self._tagged else self._untagged_union(branches)
 
     def _record(self, schema: dict[str, Any]) -> Write:
         name = schema["name"]
@@ -285,13 +276,3 @@ class _Writers:
             raise Misfit("is missing, and its default is none of its types")
 
         return write
-
-
-_COMPOUND: dict[str, Callable[[_Writers, dict[str, Any]], Write]] = {
-    "record": _Writers._record,
-    "error": _Writers._record,
-    "enum": _Writers._enum,
-    "fixed": _Writers._fixed,
-    "array": _Writers._array,
-    "map": _Writers._map,
-}

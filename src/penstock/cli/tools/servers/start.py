@@ -86,6 +86,12 @@ def parse_start_arguments(
 def _parser(tool: str, properties_name: str, output_name: str) -> argparse.ArgumentParser:
     parser = _Parser(tool, description="Start a server, until SIGTERM or Ctrl-C.", allow_abbrev=False)
     parser.add_argument("properties", nargs="?", type=Path, help=f"a file of settings, {properties_name}")
+    add_server_arguments(parser, output_name)
+    return parser
+
+
+def add_server_arguments(parser: argparse.ArgumentParser, output_name: str) -> None:
+    """What every command that starts a server takes: `daemon`, `override`."""
     parser.add_argument(
         "-daemon",
         action="store_true",
@@ -99,7 +105,6 @@ def _parser(tool: str, properties_name: str, output_name: str) -> argparse.Argum
         help="a setting that wins over the file; can be given several times",
     )
     parser.add_argument("--version", action="version", version=f"penstock {penstock.__version__}")
-    return parser
 
 
 def go_into_background(output_name: str) -> None:

@@ -13,7 +13,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
@@ -25,7 +24,7 @@ from penstock.client.errors import (
     error_for,
     is_retriable,
 )
-from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out
+from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import ErrorCode, PenstockError
 from penstock.rest.v2.consumers.group_protocol import (
     ASSIGNOR,
@@ -226,9 +225,7 @@ class Membership:
                 look_at = self._next_look()
 
     async def _pause(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._nudged.wait()
+        await pause(seconds, self._nudged)
         self._nudged.clear()
 
     async def _is_rebalance_due(self, cluster: Cluster) -> bool:
