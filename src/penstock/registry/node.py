@@ -37,6 +37,7 @@ class RegistryNode:
         self.rules = rules_of(settings)
         self.leader: Identity | None = None
         self._elected = asyncio.Event()
+        self._knew_a_leader = False
         self._url = ""
         self._store = SchemaStore(settings)
         self._election: LeaderElection | None = None
@@ -59,10 +60,6 @@ class RegistryNode:
     async def until_ready(self) -> None:
         """Returns when what was there at the start is read."""
         await self._store.read_to_the_end()
-
-    @property
-    def is_leader(self) -> bool:
-        return self._writer is not None
 
     def kafka_cluster_id(self) -> str:
         self._require_ready()
@@ -92,11 +89,15 @@ class RegistryNode:
         return await forward(request, leader, self.settings)
 
     async def _known_leader(self) -> Identity:
-        """Waits for an election that is going on, but not for ever."""
+        """Waits for an election that is going on, but not for ever; longest for the first one."""
         if self.leader is None:
+            settings = self.settings
+            patience_ms = (
+                settings.kafkastore_timeout_ms if self._knew_a_leader else settings.kafkastore_init_timeout_ms
+            )
             self._elected.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.settings.kafkastore_timeout_ms / 1000):
+                async with asyncio.timeout(patience_ms / 1000):
                     await self._elected.wait()
         if self.leader is None:
             raise errors.unknown_leader()
@@ -142,6 +143,7 @@ class RegistryNode:
     def _on_leader(self, leader: Identity | None) -> None:
         self.leader = leader
         if leader is not None:
+            self._knew_a_leader = True
             self._elected.set()
         if leader is None or leader.url != self._url:
             self._step_down()

@@ -60,7 +60,9 @@ class RegistrySettings:
         5_000, "How long a write may take; after that its outcome is unknown (error 50002).", at_least(1)
     )
     kafkastore_init_timeout_ms: int = integer(
-        60_000, "How long one attempt to reach Kafka at the start may take; attempts go on.", at_least(1)
+        60_000,
+        "How long a write waits at the start for the first leader and for its transactions; attempts go on.",
+        at_least(1),
     )
     schema_registry_group_id: str = string(
         "schema-registry", "The group in which registries elect their leader.", importance=HIGH

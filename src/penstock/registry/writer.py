@@ -11,6 +11,9 @@ state that has what the ones before it will write (see `state`); they are answer
 If a record is refused, the transaction is aborted and its requests are decided anew, one by one, so that only the one
 to blame fails. If it is not known what became of a transaction, its requests are answered so (50002), and the producer
 is opened again, which settles the matter one way or the other before the next decision.
+
+A request that comes before the producer was open for the first time waits for that with the patience of a start: Kafka
+may have to make the topic of its transactions first. Only then the time runs that a write may take.
 """
 
 from __future__ import annotations
@@ -74,10 +77,13 @@ class Writer:
         self._store = store
         self._waiting: deque[_Request] = deque()
         self._has_work = asyncio.Event()
+        self._has_begun = asyncio.Event()
         self._is_stopping = False
+        self._is_over = False
 
     async def write(self, decide: Decide) -> Any:
         """The answer to a request, when what it needs is in the log and replayed."""
+        await self._until_begun()
         if len(self._waiting) >= MOST_WAITING:
             raise errors.operation_timed_out(f"{MOST_WAITING} writes are waiting already")
         request = _Request(decide, asyncio.get_running_loop().create_future())
@@ -91,6 +97,18 @@ class Writer:
                 f"Write to Kafka took more than kafkastore.timeout.ms, which is "
                 f"{self._settings.kafkastore_timeout_ms}; whether it was done is not known"
             ) from None
+
+    async def _until_begun(self) -> None:
+        try:
+            async with asyncio.timeout(self._settings.kafkastore_init_timeout_ms / 1000):
+                await self._has_begun.wait()
+        except TimeoutError:
+            raise errors.operation_timed_out(
+                f"The topic could not be opened for writing within kafkastore.init.timeout.ms, which is "
+                f"{self._settings.kafkastore_init_timeout_ms}; nothing was written"
+            ) from None
+        if self._is_over:
+            raise errors.LeaderChanged()
 
     def stop(self) -> None:
         """Has `run` return after what it is writing."""
@@ -107,6 +125,8 @@ class Writer:
                     log.warning("the topic cannot be written now: %s", error)
                     await asyncio.sleep(RETRY_SECONDS)
         finally:
+            self._is_over = True
+            self._has_begun.set()
             self._fail(self._waiting, errors.LeaderChanged())
             self._waiting.clear()
 
@@ -116,6 +136,7 @@ class Writer:
             await producer.init_transactions()
             await self._store.replayed(await self._commit(producer, [NOTHING]))
             log.info("leading from offset %d on", self._store.position)
+            self._has_begun.set()
             while not self._is_stopping:
                 await self._serve(producer)
         except _Refused as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,6 +187,39 @@ async def _until_written(writer: Writer, decide: Callable[[RegistryState], Decis
         except RegistryError as error:
             if error.error_code != 50002:
                 raise
+
+
+def test_a_write_waits_for_the_first_transaction_longer_than_for_its_own(
+    broker: InProcessBroker, settings: RegistrySettings
+) -> None:
+    """As when Kafka has to make the topic of transactions, which takes it longer than a write may."""
+    hurried = replace(settings, kafkastore_timeout_ms=1_000)
+
+    async def write() -> None:
+        rule = broker.interceptor.answer("InitProducerId", "COORDINATOR_LOAD_IN_PROGRESS")
+        async with following(hurried) as store, leading(hurried, store) as writer:
+            waiting = asyncio.create_task(writer.write(registering(hurried, "early", "EARLY")))
+            _, unfinished = await asyncio.wait([waiting], timeout=2.5)
+            assert unfinished, waiting
+            rule.remove()
+            assert (await waiting)["id"] == 1
+
+    run(write())
+
+
+def test_a_write_that_waits_too_long_for_the_first_transaction_is_told_so(
+    broker: InProcessBroker, settings: RegistrySettings
+) -> None:
+    hurried = replace(settings, kafkastore_timeout_ms=500, kafkastore_init_timeout_ms=1_000)
+
+    async def write() -> None:
+        broker.interceptor.answer("InitProducerId", "COORDINATOR_LOAD_IN_PROGRESS")
+        async with following(hurried) as store, leading(hurried, store) as writer:
+            with pytest.raises(RegistryError, match=r"kafkastore\.init\.timeout\.ms, which is 1000") as late:
+                await writer.write(registering(hurried, "early", "EARLY"))
+            assert late.value.error_code == 50002
+
+    run(write())
 
 
 def test_a_leader_that_was_replaced_can_write_nothing(settings: RegistrySettings) -> None:
