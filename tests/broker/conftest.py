@@ -15,6 +15,7 @@ from tests.support.wire_client import WireClient
 SERVER_SETTINGS = {
     "auto.create.topics.enable": "false",
     "num.partitions": "1",
+    "log.retention.ms": "-1",  # some send records of long ago
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "500",
     "group.share.min.record.lock.duration.ms": "1000",

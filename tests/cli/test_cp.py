@@ -1,7 +1,6 @@
 """`penstock cp`: what was in a topic is in its copy, byte for byte."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,12 +13,11 @@ from penstock.cli.records.cp import Place, place_of
 from penstock.cli.records.record_json import BadRecord, TopicRecord, record_as_json, record_from_json
 from penstock.testing import InProcessBroker
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
+from tests.support.times import RECENTLY_MS
 
 Produce = Callable[..., None]
 Contents = dict[int, list[tuple[object, ...]]]
 
-RECENTLY_MS = int(time.time()) * 1000 - 60_000
-"""Not so long ago that the records would be deleted for their age."""
 AWKWARD = [
     (None, None),
     (b"", b""),

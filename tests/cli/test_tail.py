@@ -1,16 +1,14 @@
 """`penstock tail`: the last records, then those that come."""
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
+from tests.support.times import RECENTLY_MS
 
 Produce = Callable[..., None]
-RECENTLY_MS = int(time.time()) * 1000 - 60_000 + 123
-"""Not so long ago that the records would be deleted for their age."""
 
 
 def test_the_last_records_in_order(cli: Cli, penstock_topic: str, produce: Produce) -> None:

@@ -20,6 +20,7 @@ from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
 from penstock.client.records import ProducerRecord, RecordBatch
 from penstock.testing import InProcessBroker
 from tests.support.processes import free_port
+from tests.support.times import RECENTLY_MS
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +56,9 @@ def stored(broker: InProcessBroker, topic: str, count: int, isolation: str = "re
 def test_send_returns_where_the_record_is(broker: InProcessBroker, topic: str) -> None:
     async def main() -> None:
         async with AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-            first = await producer.send(topic, b"1", key=b"k", headers={"h": b"x"}, timestamp_ms=5)
+            first = await producer.send(topic, b"1", key=b"k", headers={"h": b"x"}, timestamp_ms=RECENTLY_MS)
             second = await producer.send(ProducerRecord(topic, b"2"))
-        assert (first.topic, first.partition, first.offset, first.timestamp_ms) == (topic, 0, 0, 5)
+        assert (first.topic, first.partition, first.offset, first.timestamp_ms) == (topic, 0, 0, RECENTLY_MS)
         assert second.offset == 1
 
     run(main)

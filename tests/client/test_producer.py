@@ -22,6 +22,7 @@ from penstock.errors import ConfigError, ErrorCode
 from tests.client.conftest import PARTITIONS
 from tests.client.reading import records_of
 from tests.support.processes import free_port, wait_for
+from tests.support.times import RECENTLY_MS
 
 FAST = {"linger_ms": 0, "enable_idempotence": False}
 """Saves the half second that librdkafka takes to ask for a producer id."""
@@ -34,14 +35,14 @@ def test_a_record_arrives_as_it_was_sent(servers: str, topic: str) -> None:
             b"value",
             key=b"key",
             partition=1,
-            timestamp_ms=1234,
+            timestamp_ms=RECENTLY_MS,
             headers=[("a", b"1"), ("a", None), ("b", "2")],
         )
         metadata = producer.send(record).result(timeout=30)
-    assert metadata == RecordMetadata(topic, 1, 0, 1234)
+    assert metadata == RecordMetadata(topic, 1, 0, RECENTLY_MS)
     [message] = records_of(servers, topic, 1)
     assert (message.key(), message.value(), message.partition()) == (b"key", b"value", 1)
-    assert message.timestamp()[1] == 1234
+    assert message.timestamp()[1] == RECENTLY_MS
     assert message.headers() == [("a", b"1"), ("a", None), ("b", b"2")]
 
 

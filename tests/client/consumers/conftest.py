@@ -18,6 +18,7 @@ from tests.support.cluster_fixture import KafkaServer, running_kafka
 
 SETTINGS = {
     "auto.create.topics.enable": "false",
+    "log.retention.ms": "-1",  # some send records of long ago
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.heartbeat.interval.ms": "300",

@@ -13,6 +13,7 @@ import pytest
 from penstock import KafkaAdmin, KafkaProducer, TopicPartition
 from tests.connect.mirror.flows import Flow
 from tests.support.processes import Process, wait_for
+from tests.support.times import RECENTLY_MS
 
 SECONDS = 60.0
 
@@ -36,7 +37,7 @@ def test_topics_are_copied_under_their_names_and_a_restart_goes_on(flow: Flow, t
         flow.create(flow.source, f"{flow.topic}{ending}")
     flow.create(flow.target, flow.topic)
     with KafkaProducer(bootstrap_servers=flow.source) as producer:
-        producer.send(flow.topic, b"1", b"k", headers=[("h", b"x")], timestamp_ms=1_600_000_000_000)
+        producer.send(flow.topic, b"1", b"k", headers=[("h", b"x")], timestamp_ms=RECENTLY_MS)
         producer.send(f"{flow.topic}-other", b"no")
         producer.send(f"{flow.topic}-2", b"two")
     words = [*files(flow, tmp_path), "--include", f"{flow.topic},{flow.topic}-[0-9]+", "--num.streams", "2"]
@@ -48,7 +49,7 @@ def test_topics_are_copied_under_their_names_and_a_restart_goes_on(flow: Flow, t
         flow.produce("2")
     first, second = flow.records(flow.target, flow.topic)
     assert (first.value, first.key, first.timestamp_ms, first.headers) == (
-        *(b"1", b"k", 1_600_000_000_000),
+        *(b"1", b"k", RECENTLY_MS),
         (("h", b"x"),),
     )
     assert second.value == b"2"

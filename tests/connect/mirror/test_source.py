@@ -14,6 +14,7 @@ from penstock.pipeline.connect.tasks.run import run_task
 from penstock.pipeline.mirror.formats import OffsetSync
 from tests.connect.mirror.flows import Flow
 from tests.support.processes import wait_for
+from tests.support.times import RECENTLY_MS
 
 
 def numbers(first: int, last: int) -> list[str]:
@@ -24,18 +25,16 @@ def test_records_arrive_as_they_are(flow: Flow) -> None:
     flow.create(flow.source, flow.topic, partitions=2)
     with KafkaProducer(bootstrap_servers=flow.source) as producer:
         headers = [("a", b"1"), ("a", None), ("b", b"\xff\x00")]
-        producer.send(
-            flow.topic, b"\x00v", b"k\xff", partition=1, timestamp_ms=1_600_000_000_000, headers=headers
-        )
-        producer.send(flow.topic, None, b"gone", partition=1, timestamp_ms=1_600_000_000_007)
-        producer.send(flow.topic, b"", None, partition=0, timestamp_ms=5)
+        producer.send(flow.topic, b"\x00v", b"k\xff", partition=1, timestamp_ms=RECENTLY_MS, headers=headers)
+        producer.send(flow.topic, None, b"gone", partition=1, timestamp_ms=RECENTLY_MS + 7)
+        producer.send(flow.topic, b"", None, partition=0, timestamp_ms=RECENTLY_MS - 5)
     flow.tick()
     first, second = flow.records(flow.target, flow.copy, 1)
-    assert (first.value, first.key, first.timestamp_ms) == (b"\x00v", b"k\xff", 1_600_000_000_000)
+    assert (first.value, first.key, first.timestamp_ms) == (b"\x00v", b"k\xff", RECENTLY_MS)
     assert first.headers == (("a", b"1"), ("a", None), ("b", b"\xff\x00"))
-    assert (second.value, second.key, second.timestamp_ms) == (None, b"gone", 1_600_000_000_007)
+    assert (second.value, second.key, second.timestamp_ms) == (None, b"gone", RECENTLY_MS + 7)
     (third,) = flow.records(flow.target, flow.copy, 0)
-    assert (third.value, third.key, third.timestamp_ms, third.headers) == (b"", None, 5, ())
+    assert (third.value, third.key, third.timestamp_ms, third.headers) == (b"", None, RECENTLY_MS - 5, ())
 
 
 def test_each_record_once_over_many_ticks_and_tasks(flow: Flow) -> None:
