@@ -18,7 +18,8 @@ from tests.support.cluster_fixture import KafkaServer, kafka
 from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.processes import Process, free_port, wait_for
-from tests.support.spark import require_java
+from tests.support.spark import QUICK_JAVA, require_java
+from tests.support.spark_cluster import SparkCluster
 
 __all__ = ["kafka"]
 
@@ -27,26 +28,6 @@ SCRIPTS = Path(sys.executable).parent
 PARTITIONS = 4
 RECORDS = 400
 JSON = "org.apache.kafka.connect.json.JsonConverter"
-
-
-class SparkCluster:
-    """One master, and workers `one` and `two` whose folders have these names."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        port = free_port()
-        self.address = f"spark://127.0.0.1:{port}"
-        master = self._started(folder, "master", ["master", "--port", str(port)], stack)
-        master.wait_until(lambda: self.address in master.log_text(), PATIENCE_SECONDS, "the master")
-        words = ["worker", self.address, "--cores", "4", "--memory", "1g"]
-        self.workers = {name: self._started(folder, name, words, stack) for name in ("one", "two")}
-        for name, worker in self.workers.items():
-            worker.wait_until(
-                lambda w=worker: f"for {self.address}" in w.log_text(), PATIENCE_SECONDS, f"worker {name}"
-            )
-
-    def _started(self, folder: Path, name: str, words: list[str], stack: ExitStack) -> Process:
-        command = [SCRIPTS / "penstock", "spark", *words, "--data-dir", folder / name]
-        return stack.enter_context(Process(command, folder / f"{name}.log"))
 
 
 class Worker:
@@ -68,7 +49,7 @@ class Worker:
         properties = folder / "worker.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         command = [SCRIPTS / "connect-distributed", properties]
-        self._process = stack.enter_context(Process(command, folder / "connect.log"))
+        self._process = stack.enter_context(Process(command, folder / "connect.log", QUICK_JAVA))
         self._client = ConnectClient(f"http://127.0.0.1:{port}")
         self._process.wait_until(self._client.is_ready, PATIENCE_SECONDS, "the worker to be ready")
 
@@ -112,7 +93,7 @@ def test_tasks_are_spread_over_two_workers_and_go_on_with_one(tmp_path: Path, ka
         admin.create_topic("spread", partitions=PARTITIONS)
     with ExitStack() as stack:
         postgres = stack.enter_context(running_postgres())
-        cluster = SparkCluster(tmp_path, stack)
+        cluster = stack.enter_context(SparkCluster(tmp_path))
         worker = Worker(tmp_path, kafka.bootstrap, cluster.address, stack)
         sink = {"topics": "spread", "tasks.max": "4"}
         worker.create("where", {**sink, "connector.class": "WhereSinkConnector", "folder": str(seen)})

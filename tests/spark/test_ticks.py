@@ -10,6 +10,7 @@ import pytest
 
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.settings import EngineError
+from penstock.pipeline.tick_calls import TickCalls
 from tests.spark import works
 from tests.support.processes import wait_for
 
@@ -39,9 +40,7 @@ class Planner:
         self.reports.append(reports)
 
     def run_on(self, engine: Engine, name: str, run: Any) -> Any:
-        return engine.run_ticks(
-            name, plan=self.plan, run=run, on_reports=self.on_reports, on_failure=self.failures.append
-        )
+        return engine.run_ticks(name, TickCalls(self.plan, run, self.on_reports, self.failures.append))
 
 
 def test_each_part_of_a_plan_runs_in_its_own_worker_and_reports_in_order(engine: Engine) -> None:
@@ -98,13 +97,8 @@ def test_a_planner_that_raises_is_asked_again(engine: Engine) -> None:
             raise OSError("the broker is away")
         return planner.plan(tick)
 
-    query = engine.run_ticks(
-        "planless",
-        plan=plan,
-        run=works.double,
-        on_reports=planner.on_reports,
-        on_failure=planner.failures.append,
-    )
+    calls = TickCalls(plan, works.double, planner.on_reports, planner.failures.append)
+    query = engine.run_ticks("planless", calls)
     wait_for(lambda: planner.reports, PATIENCE_S, "a report")
     assert planner.failures == ["the broker is away"] * 2
     query.stop()

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Event
 
 from penstock.pipeline.spark.engine import Engine
+from penstock.pipeline.tick_calls import TickCalls
 from tests.spark import works
 from tests.support.spark import settings
 
@@ -18,13 +19,13 @@ def main(data_dir: str, master: str = "local[4]") -> None:
     engine.start()
     process = engine.wait_until_ready().sparkContext._gateway.proc  # type: ignore[union-attr]
     print(f"driver {process.pid}", flush=True)
-    engine.run_ticks(
-        "ticking",
+    calls = TickCalls(
         plan=lambda tick: [0.2] * PARTS,
         run=works.where_after,
         on_reports=lambda tick, reports: print(f"tick {tick} {json.dumps(reports)}", flush=True),
         on_failure=lambda reason: print(f"failed: {reason}", flush=True),
     )
+    engine.run_ticks("ticking", calls)
     Event().wait()
 
 

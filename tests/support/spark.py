@@ -19,6 +19,8 @@ IGNORED_WARNINGS = (
     "ignore:.*:UserWarning:pyspark",
 )
 """pyspark's own."""
+QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For processes that live for a minute: half the work of those that compile for a long life."""
 
 
 def settings(data_dir: Path, **changes: object) -> EngineSettings:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import pickle
 import threading
 import traceback
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from penstock.pipeline.tick_calls import TickCalls
 
 MAX_TASKS_AT_ONCE = 32
 IDLE_TICK_MS = 50
@@ -19,19 +20,11 @@ IDLE_TICK_MS = 50
 class TickQuery:
     """`state` is STARTING, RUNNING, FAILED or STOPPED; a failure of planning or of a report ends the query."""
 
-    def __init__(
-        self,
-        name: str,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> None:
+    def __init__(self, name: str, calls: TickCalls) -> None:
         self.name = name
         self.state = "STARTING"
         self.failure: str | None = None
-        self._plan, self._run = plan, run
-        self._on_reports, self._on_failure = on_reports, on_failure
+        self._calls = calls
         self._ticks = 0
         self._stopping = threading.Event()
         self._woken = threading.Event()
@@ -62,16 +55,16 @@ class TickQuery:
                     self._run_tick(pool)
         except Exception:
             self.state, self.failure = "FAILED", traceback.format_exc()
-            self._on_failure(self.failure)
+            self._calls.on_failure(self.failure)
 
     def _run_tick(self, pool: ThreadPoolExecutor) -> None:
         tick, self._ticks = self._ticks, self._ticks + 1
-        works = [pickle.loads(pickle.dumps(work)) for work in self._plan(tick)]
+        works = [pickle.loads(pickle.dumps(work)) for work in self._calls.plan(tick)]
         if not works:
             self._woken.wait(IDLE_TICK_MS / 1000)
             self._woken.clear()
-        reports = list(pool.map(self._run, works))
-        self._on_reports(tick, [pickle.loads(pickle.dumps(report)) for report in reports])
+        reports = list(pool.map(self._calls.run, works))
+        self._calls.on_reports(tick, [pickle.loads(pickle.dumps(report)) for report in reports])
 
 
 class TickRunner:
@@ -80,16 +73,8 @@ class TickRunner:
     def __init__(self) -> None:
         self._queries: list[TickQuery] = []
 
-    def run_ticks(
-        self,
-        name: str,
-        *,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> TickQuery:
-        self._queries.append(TickQuery(name, plan, run, on_reports, on_failure))
+    def run_ticks(self, name: str, calls: TickCalls) -> TickQuery:
+        self._queries.append(TickQuery(name, calls))
         return self._queries[-1]
 
     def stop(self, wait_ms: int = 30_000) -> None:

@@ -8,11 +8,9 @@ import pytest
 
 from penstock.pipeline.connect.api import ConfigDef
 from penstock.pipeline.connect.api.config_def import ConfigKey
-from penstock.pipeline.connect.connectors.http.http_config import sink_keys as http_sink_keys
-from penstock.pipeline.connect.connectors.http.http_config import source_keys as http_source_keys
-from penstock.pipeline.connect.connectors.jdbc.sink_config import sink_keys as jdbc_sink_keys
-from penstock.pipeline.connect.connectors.jdbc.source_config import source_keys as jdbc_source_keys
-from penstock.pipeline.connect.connectors.lake.lake_config import sink_keys, source_keys
+from penstock.pipeline.connect.connectors.http import http_config
+from penstock.pipeline.connect.connectors.jdbc import sink_config, source_config
+from penstock.pipeline.connect.connectors.lake import lake_config
 
 PAGES = Path(__file__).parents[3] / "docs/reference/connectors"
 
@@ -28,12 +26,12 @@ def row(key: ConfigKey) -> str:
 @pytest.mark.parametrize(
     ("page", "keys"),
     [
-        ("lake.md", sink_keys()),
-        ("lake.md", source_keys()),
-        ("http.md", http_sink_keys()),
-        ("http.md", http_source_keys()),
-        ("jdbc.md", jdbc_sink_keys()),
-        ("jdbc.md", jdbc_source_keys()),
+        ("lake.md", lake_config.SINK_KEYS),
+        ("lake.md", lake_config.SOURCE_KEYS),
+        ("http.md", http_config.SINK_KEYS),
+        ("http.md", http_config.SOURCE_KEYS),
+        ("jdbc.md", sink_config.SINK_KEYS),
+        ("jdbc.md", source_config.SOURCE_KEYS),
     ],
 )
 def test_every_key_is_told_of(page: str, keys: ConfigDef) -> None:

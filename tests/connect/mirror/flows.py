@@ -122,14 +122,15 @@ class Flow:
         return reports
 
     def copy_records(self, count: int, max_tasks: int = 1, **more: str) -> None:
-        """Ticks until so many more are copied, and not one beyond."""
-        copied = 0
+        """Ticks, longer and longer ones, until so many more are copied, and not one beyond."""
+        copied, run_ms = 0, 500
         deadline = time.monotonic() + PATIENCE_SECONDS
         while copied < count and time.monotonic() < deadline:
-            reports = self.tick(max_tasks=max_tasks, run_ms=500, **more)
+            reports = self.tick(max_tasks=max_tasks, run_ms=run_ms, **more)
+            run_ms = min(2 * run_ms, 4000)
             assert len(reports) == max_tasks
             copied += sum(report.records for report in reports)
-        assert copied == count
+        assert copied == count, f"{copied} records were copied, not {count}"
 
     # --- the two clusters
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from penstock.pipeline.connect.api import ConnectError, RetriableConnectError, SinkTask, SourceTask
-from penstock.pipeline.connect.data import Headers, SinkRecord, SourceRecord
+from penstock.pipeline.connect.connectors.file.source import FileStreamSourceTask
+from penstock.pipeline.connect.converters.plain import StringConverter
+from penstock.pipeline.connect.data import Headers, SinkRecord, SourceColumns, SourceRecord
 
 TopicPartition = tuple[str, int]
 
@@ -102,6 +104,55 @@ class ToldSource(CountingSource):
             file.write("commit\n")
 
 
+class LinesAsRecords(FileStreamSourceTask):
+    """The same lines, one by one."""
+
+    def poll(self) -> Sequence[SourceRecord] | None:  # type: ignore[override]
+        columns = super().poll()
+        return None if columns is None else list(columns)
+
+
+class DyingLines(FileStreamSourceTask):
+    """Ends its process while the transaction of its third poll is open."""
+
+    polls = 0
+
+    def poll(self) -> SourceColumns | None:
+        self.polls += 1
+        if self.polls == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().poll()
+
+
+class ToldLines(FileStreamSourceTask):
+    def start(self, configs: Mapping[str, str]) -> None:
+        super().start(configs)
+        self.heard = Path(configs["heard"])
+
+    def commit_record(self, record: SourceRecord, topic: str, partition: int, offset: int) -> None:
+        with self.heard.open("a") as file:
+            file.write(f"{record.value} {record.source_offset} {topic} {offset}\n")
+
+
+class AskedColumns(CountingSource):
+    """Counts in columns, and writes down which of their offsets are asked for."""
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        numbers = [int(record.value) for record in super().poll() or ()]
+
+        def offset_at(index: int) -> dict[str, int]:
+            with Path(self.configs["asked"]).open("a") as file:
+                file.write(f"{numbers[index]}\n")
+            return {"number": numbers[index]}
+
+        return SourceColumns({"counter": 1}, offset_at, self.configs["topic"], list(map(str, numbers)), None)
+
+
+class NoneAsText(StringConverter):
+    def from_connect(self, *arguments: object, **more: object) -> bytes | None:
+        return super().from_connect(*arguments, **more) or b"nothing"
+
+
 class FileOfValues(SinkTask):
     """Appends values to a file; what it is told to do differently is in the values."""
 
@@ -138,3 +189,22 @@ class FileOfValues(SinkTask):
         if record.value == "rewind" and not self.rewound:
             self.rewound = True
             self.context.offset({(record.original_topic, record.original_partition): record.original_offset})
+
+
+class FileOfColumns(FileOfValues):
+    """Like the other, and says how records came."""
+
+    takes_columns = True
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        if records:
+            with Path(self.configs["file"]).with_suffix(".kinds").open("a") as kinds:
+                kinds.write(f"{type(records).__name__} {len(records)}\n")
+        super().put(records)
+
+    def put_one(self, record: SinkRecord) -> None:
+        if record.value == {"a": "report"}:
+            assert self.context.report is not None
+            self.context.report(record, ConnectError("bad value"))
+        else:
+            super().put_one(record)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,19 +12,6 @@ from tests.connect.worker.in_thread import HERE, ThreadWorker, new_group, runnin
 from tests.connect.worker.some_connectors import SomeSource, works_of
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
-
-_numbers = count()
-
-
-@pytest.fixture(scope="module")
-def worker(kafka: KafkaServer) -> Iterator[ThreadWorker]:
-    with running_worker(worker_configs(kafka.bootstrap, new_group())) as running:
-        yield running
-
-
-@pytest.fixture
-def name() -> str:
-    return f"some-{next(_numbers)}"
 
 
 def source(directory: Path, tasks: int = 1, **more: str) -> dict[str, str]:

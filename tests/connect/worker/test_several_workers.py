@@ -34,6 +34,12 @@ def are_shared(worker: ThreadWorker, other: ThreadWorker, names: list[str]) -> b
     } == {2}
 
 
+def worker_of(worker: ThreadWorker, name: str) -> str | None:
+    """None as long as nobody has said that it runs the connector."""
+    status = worker.status(name)
+    return None if status is None else status["connector"]["worker_id"]
+
+
 def test_connectors_are_shared_evenly_and_come_back_when_a_worker_leaves(
     kafka: KafkaServer, tmp_path: Path
 ) -> None:
@@ -46,7 +52,7 @@ def test_connectors_are_shared_evenly_and_come_back_when_a_worker_leaves(
             wait_for(lambda: are_shared(first, second, names), SECONDS, lambda: str(owners(first, names)))
             both = {f"127.0.0.1:{first.port}", f"127.0.0.1:{second.port}"}
             wait_for(
-                lambda: {first.status(name)["connector"]["worker_id"] for name in names} == both,
+                lambda: {worker_of(first, name) for name in names} == both,
                 SECONDS,
                 "both to say that they run connectors",
             )

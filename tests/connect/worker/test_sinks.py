@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,23 +14,10 @@ from penstock.client.admin.topic_changes import NewPartitions, create_partitions
 from penstock.client.cluster import ClusterConfig, asyncio_cluster
 from penstock.pipeline.connect.worker.errors import BadRequestError
 from penstock.pipeline.connect.worker.sink_partitions import divide
-from tests.connect.worker.in_thread import HERE, ThreadWorker, new_group, running_worker, worker_configs
+from tests.connect.worker.in_thread import HERE, ThreadWorker
 from tests.connect.worker.some_connectors import works_of
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
-
-_numbers = count()
-
-
-@pytest.fixture(scope="module")
-def worker(kafka: KafkaServer) -> Iterator[ThreadWorker]:
-    with running_worker(worker_configs(kafka.bootstrap, new_group())) as running:
-        yield running
-
-
-@pytest.fixture
-def name() -> str:
-    return f"sink-{next(_numbers)}"
 
 
 def sink(directory: Path, tasks: int = 1, **more: str) -> dict[str, str]:

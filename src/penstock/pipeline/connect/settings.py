@@ -19,7 +19,6 @@ from penstock.settings.table import table_of
 from penstock.settings.takes import at_least, between, one_of
 from penstock.web.listeners import Listener, parse_listeners
 
-STRING_CONVERTER = "org.apache.kafka.connect.storage.StringConverter"
 SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 INT_MAX = 2**31 - 1
 BROKER_DEFAULT = -1

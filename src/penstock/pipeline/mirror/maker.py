@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import Any
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.errors import ConnectError
@@ -16,6 +14,7 @@ from penstock.pipeline.connect.worker.process import SparkTicks, serving_worker
 from penstock.pipeline.connect.worker.worker import ConnectWorker
 from penstock.pipeline.mirror.maker_config import CONNECTORS, FlowName, MirrorMakerConfig
 from penstock.pipeline.spark.query import Query
+from penstock.pipeline.tick_calls import TickCalls
 from penstock.web.running import run_service, stop_signal
 
 LOOK_AGAIN_SECONDS = 1.0
@@ -27,18 +26,8 @@ class FlowTicks:
     def __init__(self, flow: FlowName, shared: SparkTicks) -> None:
         self._flow, self._shared = flow, shared
 
-    def run_ticks(
-        self,
-        name: str,
-        *,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> Query:
-        return self._shared.run_ticks(
-            f"{self._flow}-{name}", plan=plan, run=run, on_reports=on_reports, on_failure=on_failure
-        )
+    def run_ticks(self, name: str, calls: TickCalls) -> Query:
+        return self._shared.run_ticks(f"{self._flow}-{name}", calls)
 
     def metrics_text(self) -> str:
         return self._shared.metrics_text()
@@ -46,7 +35,6 @@ class FlowTicks:
 
 def run(command: str, config: MirrorMakerConfig, flows: Sequence[FlowName]) -> int:
     """Until SIGTERM or SIGINT; the exit code."""
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of each call
     return run_service(command, _serve(config, flows))
 
 

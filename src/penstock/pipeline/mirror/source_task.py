@@ -55,10 +55,18 @@ class MirrorSourceTask(SourceTask):
     def _positions(self, starts: Mapping[str, int]) -> dict[TopicPartition, int]:
         stored = self.context.offsets.offsets(list(self._source_partitions.values()))
         copied = ((offset or {}).get("offset", NOTHING_COPIED) for offset in stored)
-        return {
+        positions = {
             partition: starts.get(str(partition), FROM_RESET) if last == NOTHING_COPIED else last + 1
             for partition, last in zip(self._source_partitions, copied, strict=True)
         }
+        return positions | self._beginnings([each for each, at in positions.items() if at == FROM_RESET])
+
+    def _beginnings(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        """Asked for before anything is fetched: librdkafka's own question would wait behind a fetch that waits for
+        records of another partition, longer than a short tick lasts."""
+        if not partitions or self._consumer.config.auto_offset_reset != "earliest":
+            return {}
+        return self._consumer.beginning_offsets(partitions)
 
     def poll(self) -> Sequence[SourceRecord] | None:
         try:

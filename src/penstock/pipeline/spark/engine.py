@@ -21,6 +21,7 @@ from penstock.pipeline.spark.reasons import reason_of
 from penstock.pipeline.spark.session import Driver, start_driver
 from penstock.pipeline.spark.settings import EngineError, EngineSettings
 from penstock.pipeline.spark.ticks import TickQuery
+from penstock.pipeline.tick_calls import TickCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,24 +63,10 @@ class Engine:
         with self._changed:
             return self._driver is not None and bool(self._driver.jars)
 
-    def run_ticks(
-        self,
-        name: str,
-        *,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> Query:
-        """Returns at once, before the driver is ready as well. Again and again `plan(tick)` says what is to be
-        done, `run(work)` does each part of it on an executor (pickled by its importable name), and
-        `on_reports(tick, reports)` gets what came back, in the order of the plan. These are called by one thread
-        at a time, `on_failure` too. An empty plan waits until `Query.wake()` or `idle_wait_ms`."""
-        return self._begin(
-            TickQuery(
-                name, self, self.settings, plan=plan, run=run, on_reports=on_reports, on_failure=on_failure
-            )
-        )
+    def run_ticks(self, name: str, calls: TickCalls) -> Query:
+        """Returns at once, before the driver is ready as well. An empty plan waits until `Query.wake()` or
+        `idle_wait_ms`."""
+        return self._begin(TickQuery(name, self, self.settings, calls))
 
     def run_native(
         self,

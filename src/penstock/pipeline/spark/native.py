@@ -43,10 +43,6 @@ class NativeQuery(KeptQuery):
     def checkpoint(self) -> str:
         return f"{self._settings.checkpoints.rstrip('/')}/{quote(self.name, safe='').replace('.', '%2E')}"
 
-    def run_id(self) -> str | None:
-        with self._lock:
-            return None if self._query is None else self._query.runId
-
     def stop(self, wait_ms: int = 10_000) -> None:
         super().stop(wait_ms)
         if self._committer is not None:

@@ -127,6 +127,7 @@ def start_driver(settings: EngineSettings) -> Driver:
 
     if SparkContext._active_spark_context is not None:
         raise EngineError("this process has a Spark driver already; one is enough for all queries")
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of each call
     settings.spark_dir.mkdir(parents=True, exist_ok=True)
     java_home = find_java_home()
     jars = _jars_or_none(java_home, settings)

@@ -32,30 +32,17 @@ if TYPE_CHECKING:
 
     from penstock.pipeline.spark.session import Driver
     from penstock.pipeline.spark.settings import EngineSettings
+    from penstock.pipeline.tick_calls import TickCalls
 
 logger = logging.getLogger(__name__)
 
-Plan = Callable[[int], list[Any]]
 Run = Callable[[Any], Any]
-OnReports = Callable[[int, list[Any]], None]
-OnFailure = Callable[[str], None]
 
 
 class TickQuery(KeptQuery):
-    def __init__(
-        self,
-        name: str,
-        drivers: Drivers,
-        settings: EngineSettings,
-        *,
-        plan: Plan,
-        run: Run,
-        on_reports: OnReports,
-        on_failure: OnFailure,
-    ) -> None:
+    def __init__(self, name: str, drivers: Drivers, settings: EngineSettings, calls: TickCalls) -> None:
         super().__init__(name, drivers, settings)
-        self._plan, self._run = plan, run
-        self._on_reports, self._tell_failure = on_reports, on_failure
+        self._calls = calls
         self._no_tick_runs = Event()
         self._no_tick_runs.set()
         self._began_in_this_attempt = False
@@ -89,7 +76,7 @@ class TickQuery(KeptQuery):
     def _on_attempt_failed(self, reason: str) -> None:
         if not self._began_in_this_attempt:
             shutil.rmtree(self._checkpoint(), ignore_errors=True)
-        self._tell_failure(reason)
+        self._calls.on_failure(reason)
 
     def _finish(self, wait_s: float) -> None:
         self._no_tick_runs.wait(wait_s)
@@ -110,7 +97,7 @@ class TickQuery(KeptQuery):
         """Waits for a plan with something in it; returns an empty one only to stop."""
         while not self._stopping.is_set():
             self._wake.clear()
-            works = self._plan(tick)
+            works = self._calls.plan(tick)
             if works:
                 self._no_tick_runs.clear()
                 return [] if self._stopping.is_set() else works
@@ -122,8 +109,8 @@ class TickQuery(KeptQuery):
     def _run_tick(self, tick: int, works: list[Any]) -> None:
         began = monotonic()
         self._say_if_slots_lack(len(works))
-        reports = run_on_executors(self._context, self._run, works)
-        self._on_reports(tick, reports)
+        reports = run_on_executors(self._context, self._calls.run, works)
+        self._calls.on_reports(tick, reports)
         self._ticks += 1
         self._last_tasks = len(works)
         self._last_tick_ms = round(1000 * (monotonic() - began))
@@ -132,7 +119,7 @@ class TickQuery(KeptQuery):
         if self._stopping.is_set():
             return
         self._failed_ticks += 1
-        self._tell_failure(reason)
+        self._calls.on_failure(reason)
         self._on_failure(reason)
 
     def _say_if_slots_lack(self, tasks: int) -> None:

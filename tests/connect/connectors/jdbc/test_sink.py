@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -158,6 +160,25 @@ def test_columns_are_added_while_records_change(database: Database) -> None:
     task = task_of(database, auto_create="true", auto_evolve="true")
     task.put([order(0, 1, "cup"), order(1, 2, "plate", WITH_COUNT, count=3), order(2, 3, "fork")])
     assert rows(database) == [(1, "cup", None), (2, "plate", 3), (3, "fork", None)]
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_tasks_that_want_the_same_table_at_the_same_moment(database: Database, round: int) -> None:
+    """Each puts its first rows when all are ready to, and then rows with a column more."""
+    ready = Barrier(6)
+
+    def put(number: int) -> None:
+        ready.wait(30)
+        task = task_of(database, auto_create="true", auto_evolve="true", offsets_table="positions")
+        ready.wait(30)
+        task.put([order(0, 2 * number, "cup")])
+        ready.wait(30)
+        task.put([order(1, 2 * number + 1, "plate", WITH_COUNT, count=3)])
+
+    with ThreadPoolExecutor(6) as threads:
+        for done in [threads.submit(put, number) for number in range(6)]:
+            done.result()
+    assert [row[0] for row in rows(database)] == list(range(12))
 
 
 def test_keys_of_coordinates_and_single_values(database: Database) -> None:

@@ -17,7 +17,7 @@ import pytest
 from penstock.pipeline.connect.connectors.lake import file_systems
 from penstock.pipeline.connect.connectors.lake.commits import DataFile, PartitionCommits
 from penstock.pipeline.connect.connectors.lake.file_systems import Files, files_of
-from penstock.pipeline.connect.connectors.lake.lake_config import sink_keys
+from penstock.pipeline.connect.connectors.lake.lake_config import SINK_KEYS
 from penstock.pipeline.connect.data import SinkRecord
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
 from tests.connect.connectors.lake.lake import ORDERS, files, leftovers, order, rows, sink_task, written
@@ -120,7 +120,7 @@ def test_a_task_that_tries_again_after_any_step(tmp_path: Path, behind: bool) ->
 
 def store(place: Path | dict[str, str]) -> Files:
     where = place if isinstance(place, dict) else {"store.path": str(place)}
-    return files_of(sink_keys().parse(where))
+    return files_of(SINK_KEYS.parse(where))
 
 
 @pytest.fixture(params=["folder", "s3"])

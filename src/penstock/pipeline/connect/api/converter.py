@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from penstock.pipeline.connect.api.config_def import ConfigDef
 from penstock.pipeline.connect.data import Schema
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 KafkaHeaders = list[tuple[str, bytes | None]]
 
@@ -26,6 +29,8 @@ class Converter:
     version: ClassVar[str] = "1.0.0"
     adds_headers: bool = False
     """Whether `from_connect` adds to the `headers` that it is given; else it may be called without."""
+    takes_any_bytes: bool = False
+    """Whether there are no bytes that `to_connect` would refuse."""
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
         pass
@@ -40,15 +45,16 @@ class Converter:
     ) -> SchemaAndValue:
         raise NotImplementedError
 
-    def from_connect_batch(self, topic: str, values: Sequence[Any]) -> Sequence[bytes | str | None] | None:
-        """As `from_connect` of each, where one loop over all is faster and schemas do not matter; else None.
-        Text stands for its bytes in UTF-8."""
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: Sequence[Any]
+    ) -> Sequence[bytes | str | None] | None:
+        """As `from_connect` of each, where one loop over all is faster; else None. Text stands for its bytes in
+        UTF-8."""
         return None
 
-    def to_connect_batch(
-        self, topic: str, data: Sequence[bytes | None]
-    ) -> tuple[Schema | None, Sequence[Any]] | None:
-        """As `to_connect` of each, where all have one schema and one loop is faster; else None."""
+    def to_table(self, topic: str, data: Sequence[bytes | None]) -> tuple[Schema | None, Table] | None:
+        """As `to_connect` of each, where Arrow can do it all at once: a row for each, as `SinkColumns` have them.
+        None, and nothing else, where it can't: also if any of them is no row, or not what it should be."""
         return None
 
     def close(self) -> None:

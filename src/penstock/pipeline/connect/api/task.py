@@ -19,7 +19,8 @@ class SourceTask:
         self.configs = configs
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        """The next records; none, after a short wait (at most a second), when there are none now."""
+        """The next records; none, after a short wait (at most a second), when there are none now. Many that are alike
+        go faster as `SourceColumns`."""
         raise NotImplementedError
 
     def commit(self) -> None:
@@ -34,6 +35,8 @@ class SourceTask:
 
 class SinkTask:
     context: SinkTaskContext
+    takes_columns: bool = False
+    """Whether `put` is better given `SinkColumns`, where records can be; asked after `start`."""
 
     def start(self, configs: Mapping[str, str]) -> None:
         self.configs = configs

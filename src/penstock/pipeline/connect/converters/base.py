@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, Importance, one_of
@@ -42,3 +42,14 @@ class KafkaConverter(Converter, HeaderConverter):
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
         return self.to_connect(topic, data)
+
+
+def are_in_utf_8(values: Sequence[Any]) -> bool:
+    """Whether all are text, and such that UTF-8 has it: that it has not is half a surrogate pair."""
+    if set(map(type, values)) != {str}:
+        return False
+    text = "".join(values)
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False

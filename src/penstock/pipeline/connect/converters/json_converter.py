@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.api.config_def import ConfigType, Importance, Width, one_of
 from penstock.pipeline.connect.api.converter import NOTHING, KafkaHeaders, SchemaAndValue
-from penstock.pipeline.connect.converters.base import KafkaConverter, converter_config_def
+from penstock.pipeline.connect.converters.base import KafkaConverter, are_in_utf_8, converter_config_def
 from penstock.pipeline.connect.converters.json_reading import JsonReading, Reader, has_decimals
 from penstock.pipeline.connect.converters.json_schemas import schema_of, schema_text
+from penstock.pipeline.connect.converters.json_tables import (
+    InferredTables,
+    lines_of,
+    payloads_of,
+    table_with_schema,
+)
 from penstock.pipeline.connect.converters.json_writing import JsonWriting, schemaless_text
-from penstock.pipeline.connect.data import Schema
+from penstock.pipeline.connect.data import Schema, Type
 from penstock.pipeline.connect.errors import DataError
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 _NO_ENVELOPE = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional '
@@ -28,6 +38,8 @@ _NO_ENVELOPE = (
 )
 _ENVELOPE: Final = '{"schema":'
 _PAYLOAD: Final = ',"payload":'
+_BEFORE_SCHEMA: Final = re.compile(r'\{\s*"schema"\s*:\s*')
+_BEFORE_PAYLOAD: Final = re.compile(r'\s*,\s*"payload"\s*:\s*')
 _BLANK: Final = " \t\r\n"
 _LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\w.+])(-?)0+(?=\d)')
 
@@ -153,6 +165,7 @@ class JsonConverter(KafkaConverter):
         self._schema_texts: dict[Schema | None, str] = {}
         self._schemas: dict[str, Schema | None] = {}
         self._known: dict[str, _Known] = {}
+        self._tables = InferredTables()
         self._only = self._given_schema(self.settings["schema.content"])
 
     def _given_schema(self, text: str | None) -> Schema | None:
@@ -172,6 +185,18 @@ class JsonConverter(KafkaConverter):
         if self._with_schemas:
             payload = f"{_ENVELOPE}{self._schema_text(schema)}{_PAYLOAD}{payload}}}"
         return payload.encode("utf-8", "surrogatepass")
+
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: Sequence[Any]
+    ) -> Sequence[bytes | str | None] | None:
+        is_text = schema is None or (schema.type is Type.STRING and schema.name is None)
+        if not is_text or not are_in_utf_8(values):
+            return None
+        quoted = self._writing.quoted
+        if not self._with_schemas:
+            return list(map(quoted, values))
+        before = f"{_ENVELOPE}{self._schema_text(schema)}{_PAYLOAD}"
+        return [f"{before}{quoted(value)}}}" for value in values]
 
     def _schema_text(self, schema: Schema | None) -> str:
         text = self._schema_texts.get(schema)
@@ -202,6 +227,30 @@ class JsonConverter(KafkaConverter):
                 return SchemaAndValue(known.schema, known.read(payload))
         return self._enveloped(topic, data)
 
+    def to_table(self, topic: str, data: Sequence[bytes | None]) -> tuple[Schema | None, Table] | None:
+        rows, lines = len(data), lines_of(data)
+        if lines is None:
+            return None
+        if not self._with_schemas:
+            inferred = self._tables.table(topic, lines, rows)
+            return None if inferred is None else (None, inferred)
+        if self._only is not None:
+            return table_with_schema(self._only, lines, rows)
+        known = self._known_or_learned(topic, data[0])
+        if known is None or known.schema is None:
+            return None
+        payloads = payloads_of(lines, rows, known.prefix)
+        return None if payloads is None else table_with_schema(known.schema, payloads, rows)
+
+    def _known_or_learned(self, topic: str, data: bytes | None) -> _Known | None:
+        known = self._known.get(topic)
+        if known is None or data is None or not data.startswith(known.prefix):
+            try:
+                self.to_connect(topic, data)
+            except DataError:
+                return None
+        return self._known.get(topic)
+
     def _enveloped(self, topic: str, data: bytes) -> SchemaAndValue:
         envelope = parsed_json(data)
         if not isinstance(envelope, dict) or envelope.keys() != {"schema", "payload"}:
@@ -225,13 +274,13 @@ class JsonConverter(KafkaConverter):
     def _learn(
         self, topic: str, data: bytes, schema: Schema | None, read: Reader, decoder: json.JSONDecoder
     ) -> None:
-        """Remembers what stands before the payload, if it stands there as Kafka writes it."""
+        """Remembers what stands before the payload, if it stands there in the order in which Kafka writes it."""
         try:
             text = data.decode()
-            if text.startswith(_ENVELOPE):
-                end = _DECODER.raw_decode(text, len(_ENVELOPE))[1]
-                if text.startswith(_PAYLOAD, end):
-                    prefix = text[: end + len(_PAYLOAD)].encode()
+            if head := _BEFORE_SCHEMA.match(text):
+                end = _DECODER.raw_decode(text, head.end())[1]
+                if middle := _BEFORE_PAYLOAD.match(text, end):
+                    prefix = text[: middle.end()].encode()
                     _remember(self._known, topic, _Known(prefix, schema, read, decoder), self._remembered)
         except ValueError:
             pass

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import codecs
 import struct
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.api.config_def import ConfigType, Importance
 from penstock.pipeline.connect.api.converter import KafkaHeaders, SchemaAndValue
-from penstock.pipeline.connect.converters.base import KafkaConverter, converter_config_def
+from penstock.pipeline.connect.converters.base import KafkaConverter, are_in_utf_8, converter_config_def
 from penstock.pipeline.connect.data import Schema, Type
+from penstock.pipeline.connect.data.arrow_types import arrow_field
 from penstock.pipeline.connect.data.java_text import class_name, java_text
 from penstock.pipeline.connect.data.schema import (
     OPTIONAL_BOOLEAN,
@@ -24,7 +26,11 @@ from penstock.pipeline.connect.data.schema import (
 )
 from penstock.pipeline.connect.errors import DataError
 
+if TYPE_CHECKING:
+    from pyarrow import Table
+
 _BYTES = (bytes, bytearray, memoryview)
+_BYTES_OR_NONE: Final = frozenset((bytes, type(None)))
 
 
 def _encode_utf_16(text: str, errors: str = "strict") -> tuple[bytes, int]:
@@ -46,6 +52,7 @@ _JAVA_UTF_16 = codecs.CodecInfo(_encode_utf_16, _decode_utf_16)
 class StringConverter(KafkaConverter):
     """Anything is written as Java prints it."""
 
+    takes_any_bytes = True
     overview = "Text; other values are written as Java prints them."
     config_def = converter_config_def().define(
         "converter.encoding",
@@ -64,6 +71,7 @@ class StringConverter(KafkaConverter):
                 f"converter.encoding: got {name!r}; takes the name of a character set"
             ) from None
         self._encode, self._decode = codec.encode, codec.decode
+        self._is_utf_8 = codec.name == "utf-8"
 
     def from_connect(
         self, topic: str, schema: Schema | None, value: Any, headers: KafkaHeaders | None = None
@@ -73,13 +81,22 @@ class StringConverter(KafkaConverter):
         text = value if type(value) is str else java_text(value, schema)
         return self._encode(text, "replace")[0]
 
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: Sequence[Any]
+    ) -> Sequence[bytes | str | None] | None:
+        return values if self._is_utf_8 and are_in_utf_8(values) else None
+
     def to_connect(
         self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
     ) -> SchemaAndValue:
         return SchemaAndValue(OPTIONAL_STRING, None if data is None else self._decode(data, "replace")[0])
 
+    def to_table(self, topic: str, data: Sequence[bytes | None]) -> tuple[Schema | None, Table] | None:
+        return _one_column(OPTIONAL_STRING, data) if self._is_utf_8 else None
+
 
 class ByteArrayConverter(KafkaConverter):
+    takes_any_bytes = True
     overview = "Bytes as they are."
 
     def from_connect(
@@ -94,10 +111,32 @@ class ByteArrayConverter(KafkaConverter):
             raise DataError(f"ByteArrayConverter is not compatible with objects of type class {kind}")
         return bytes(value)
 
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: Sequence[Any]
+    ) -> Sequence[bytes | str | None] | None:
+        fits = (schema is None or schema.type is Type.BYTES) and _BYTES_OR_NONE.issuperset(map(type, values))
+        return values if fits else None
+
     def to_connect(
         self, topic: str, data: bytes | None, headers: KafkaHeaders | None = None
     ) -> SchemaAndValue:
         return SchemaAndValue(OPTIONAL_BYTES, data)
+
+    def to_table(self, topic: str, data: Sequence[bytes | None]) -> tuple[Schema | None, Table] | None:
+        return _one_column(OPTIONAL_BYTES, data)
+
+
+def _one_column(schema: Schema, data: Sequence[bytes | None]) -> tuple[Schema, Table] | None:
+    import pyarrow as pa
+
+    if None in data:
+        return None
+    field = arrow_field("value", schema)
+    try:
+        column = pa.array(data, pa.binary()).cast(field.type)
+    except pa.ArrowInvalid:  # not in UTF-8: then signs that stand for what is wrong are read
+        return None
+    return schema, pa.table([column], pa.schema([field]))
 
 
 class BooleanConverter(KafkaConverter):

@@ -5,6 +5,7 @@ A value is plain Python. With a schema: bool, int, float, str, bytes, list, dict
 has, where an object is a dict.
 """
 
+from penstock.pipeline.connect.data.columns import SinkColumns, SourceColumns
 from penstock.pipeline.connect.data.headers import Header, Headers
 from penstock.pipeline.connect.data.records import ConnectRecord, SinkRecord, SourceRecord
 from penstock.pipeline.connect.data.schema import Field, Schema, SchemaBuilder, Type
@@ -17,7 +18,9 @@ __all__ = [
     "Headers",
     "Schema",
     "SchemaBuilder",
+    "SinkColumns",
     "SinkRecord",
+    "SourceColumns",
     "SourceRecord",
     "Struct",
     "Type",

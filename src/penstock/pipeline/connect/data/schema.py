@@ -26,10 +26,6 @@ class Type(Enum):
     MAP = "map"
     STRUCT = "struct"
 
-    @property
-    def is_primitive(self) -> bool:
-        return self not in (Type.ARRAY, Type.MAP, Type.STRUCT)
-
 
 NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from penstock.client.admin.configs import ConfigResource, ResourceType, describe_configs
+from penstock.client.admin.configs import cleanup_policy
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
 from penstock.client.cluster import Cluster
@@ -103,11 +103,7 @@ async def _check(cluster: Cluster, topic: StorageTopic, found: TopicDescription)
             f"Topic '{topic.name}' supplied via the '{topic.key}' property is required to have a single partition "
             f"in order to guarantee consistency of {topic.purpose}, but found {len(found.partitions)} partitions."
         )
-    resource = ConfigResource(ResourceType.TOPIC, topic.name)
-    configs = (await describe_configs(cluster, [resource]))[resource]
-    if isinstance(configs, KafkaError):
-        raise configs
-    policy = configs["cleanup.policy"].value
+    policy = await cleanup_policy(cluster, topic.name)
     if policy != "compact":
         raise WrongTopic(
             f"Topic '{topic.name}' supplied via the '{topic.key}' property is required to have "

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from penstock.client.librdkafka import Message
 from penstock.pipeline.connect.api.converter import Converter, KafkaHeaders, SchemaAndValue
-from penstock.pipeline.connect.data import Headers, SinkRecord
+from penstock.pipeline.connect.data import Headers, SinkColumns, SinkRecord
 from penstock.pipeline.connect.tasks.error_policy import (
     SKIPPED,
     TIMESTAMP_TYPES,
@@ -39,6 +39,36 @@ class SinkDecoder:
         self._stages, self._policy = stages, policy
         self.retry_later: RetryLater | None = None
 
+    def columns(self, messages: Sequence[Message]) -> SinkColumns | None:
+        """The records as columns, if they are all of one topic and their values rows that nothing is wrong with."""
+        topic = messages[0].topic() or ""
+        if self._stages.transforms or any(each.topic() != topic for each in messages):
+            return None
+        found = self._stages.value.to_table(topic, list(map(Message.value, messages)))
+        if found is None or not self._has_good_keys(topic, messages):
+            return None
+        return SinkColumns(
+            topic,
+            list(map(Message.partition, messages)),  # type: ignore[arg-type]
+            list(map(Message.offset, messages)),  # type: ignore[arg-type]
+            *found,
+            lambda index: self._record(messages[index], *self._all_parts(messages[index])),
+            lambda start, stop: list(map(_timestamp_of, messages[start:stop])),
+        )
+
+    def _has_good_keys(self, topic: str, messages: Sequence[Message]) -> bool:
+        """Also where nobody asks for it, a key that can't be converted is an error."""
+        if self._stages.key.takes_any_bytes:
+            return True
+        keys = list(map(Message.key, messages))
+        if keys.count(None) == len(keys):
+            return True
+        try:
+            _column(self._stages.key, topic, messages, keys)
+        except Exception:
+            return False
+        return True
+
     def decode(self, messages: Sequence[Message]) -> DecodedBatch:
         batch = self._converted(messages)
         return self._transformed(batch) if self._stages.transforms else batch
@@ -57,8 +87,8 @@ class SinkDecoder:
         if len(topics) != 1:
             return [self._record(message, *self._all_parts(message)) for message in messages]
         topic = topics.pop() or ""
-        values = _column(self._stages.value, topic, messages, Message.value)
-        keys = _column(self._stages.key, topic, messages, Message.key)
+        values = _column(self._stages.value, topic, messages, list(map(Message.value, messages)))
+        keys = _column(self._stages.key, topic, messages, list(map(Message.key, messages)))
         return [
             self._record(message, key, value, self._headers(message))
             for message, key, value in zip(messages, keys, values, strict=True)
@@ -85,7 +115,7 @@ class SinkDecoder:
     def _record(
         self, message: Message, key: SchemaAndValue, value: SchemaAndValue, headers: Headers
     ) -> SinkRecord:
-        kind, timestamp = message.timestamp()
+        kind = message.timestamp()[0]
         return SinkRecord(
             message.topic(),  # type: ignore[arg-type]
             message.partition(),  # type: ignore[arg-type]
@@ -94,7 +124,7 @@ class SinkDecoder:
             value[0],
             key[1],
             key[0],
-            timestamp if kind else None,
+            _timestamp_of(message),
             TIMESTAMP_TYPES.get(kind, NO_TIMESTAMP_TYPE),
             headers,
         )
@@ -144,8 +174,7 @@ class SinkDecoder:
                 changed = self._transformed_alone(record, message)
             except RetryLater as later:
                 self.retry_later = later
-                result.done = 0  # nothing of it was put yet
-                return DecodedBatch([], [], 0)
+                return DecodedBatch([], [], 0)  # nothing of it was put yet
             if changed is not None:
                 result.records.append(changed)
                 result.messages.append(message)
@@ -160,18 +189,18 @@ class SinkDecoder:
 
 
 def _column(
-    converter: Converter, topic: str, messages: Sequence[Message], part: Callable[[Message], Any]
+    converter: Converter, topic: str, messages: Sequence[Message], data: Sequence[bytes | None]
 ) -> Sequence[SchemaAndValue]:
     """Keys or values of records of one topic."""
-    data = list(map(part, messages))
-    if not any(each is not None for each in data):
-        return [converter.to_connect(topic, None)] * len(data)
-    together = converter.to_connect_batch(topic, data)
-    if together is not None:
-        schema, values = together
-        return [SchemaAndValue(schema, value) for value in values]
     convert = converter.to_connect
+    if data.count(None) == len(data):
+        return [convert(topic, None)] * len(data)
     return [convert(topic, each, _headers_of(message)) for each, message in zip(data, messages, strict=True)]
+
+
+def _timestamp_of(message: Message) -> int | None:
+    kind, timestamp = message.timestamp()
+    return timestamp if kind else None
 
 
 def _headers_of(message: Message) -> KafkaHeaders | None:

@@ -13,10 +13,10 @@ from penstock.client import KafkaConsumer
 from penstock.client.librdkafka import Message
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, at_least
 from penstock.pipeline.connect.api.task import SinkTask
-from penstock.pipeline.connect.data import SinkRecord
+from penstock.pipeline.connect.data import SinkColumns, SinkRecord
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
 from penstock.pipeline.connect.plugins import Plugins
-from penstock.pipeline.connect.tasks.client_configs import client_configs
+from penstock.pipeline.connect.tasks.client_configs import MAX_POLL_RECORDS, client_configs
 from penstock.pipeline.connect.tasks.clock import TickClock
 from penstock.pipeline.connect.tasks.dead_letters import DeadLetterQueue
 from penstock.pipeline.connect.tasks.error_policy import ErrorPolicy, FailedRecord, Stage
@@ -30,6 +30,8 @@ log = logging.getLogger("penstock.connect.tasks")
 
 TopicPartition = tuple[str, int]
 POLL_SECONDS: Final = 0.5
+COLUMNS_AT_ONCE: Final = 20_000
+"""How many records are read at a time, unless `max.poll.records` says so: what columns cost is mostly per column."""
 RETRY_SECONDS: Final = 1.0
 """How long to wait before records are put again, if the sink does not say."""
 
@@ -82,6 +84,8 @@ class SinkRun:
         self._work, self._tally, self._clock = work, tally, clock
         self.positions: dict[TopicPartition, int] = {}
         self._current: dict[TopicPartition, int] = {}
+        self._has_sought = False
+        """And has not read anything since."""
         self._flush_seconds = (
             SETTINGS.parse({**work.worker_configs, **work.connector_configs})["offset.flush.interval.ms"]
             / 1000
@@ -112,18 +116,17 @@ class SinkRun:
         self._assign()
         try:
             task.start(self._work.task_configs)
-            self._open(partitions)
+            task.open(partitions)
             self._clock.begin()
             while not self._clock.is_over() and self._decoder.retry_later is None:
                 self._do_what_the_task_asked()
-                messages = self._consumer.poll_batch(min(POLL_SECONDS, self._clock.seconds_left())).messages()
-                if not self._deliver(messages):
+                messages = self._polled()
+                if not self._deliver(messages) or (not messages and self._is_all_safe()):
                     break
                 if self._context.wants_commit or time.monotonic() - self._flushed_at >= self._flush_seconds:
                     self._flush()
-            else:
-                if self._decoder.retry_later is not None:
-                    self._tally.trouble = str(self._decoder.retry_later)
+            if self._decoder.retry_later is not None:
+                self._tally.trouble = str(self._decoder.retry_later)
             self._flush()
             task.close(partitions)
         finally:
@@ -154,18 +157,12 @@ class SinkRun:
             self.positions |= {(each.topic, each.partition): offset for each, offset in found.items()}
         return found
 
-    def _open(self, partitions: Sequence[TopicPartition]) -> None:
-        try:
-            self._task.open(partitions)
-        except RetriableConnectError as error:
-            self._tally.trouble = str(error)
-            raise
-
     def _do_what_the_task_asked(self) -> None:
         context = self._context
         for partition, offset in context.sought.items():
             self._consumer.seek(KafkaPartition(*partition), offset)
             self._current[partition] = offset
+            self._has_sought = True
         context.sought = {}
         paused: set[TopicPartition] = {(each.topic, each.partition) for each in self._consumer.paused()}
         if paused != context.paused:
@@ -174,13 +171,28 @@ class SinkRun:
 
     # --- records
 
+    def _polled(self) -> Sequence[Message]:
+        """What is there, after a while; for columns as much of it as makes them worth it."""
+        polled = self._consumer.poll_batch(min(POLL_SECONDS, self._clock.seconds_left())).messages()
+        is_asked_for = self._consumer.config.max_poll_records != MAX_POLL_RECORDS
+        if not polled or not self._task.takes_columns or is_asked_for:
+            return polled
+        messages = list(polled)
+        while len(messages) < COLUMNS_AT_ONCE and (more := self._consumer.poll_batch(0).messages()):
+            messages += more
+        return messages
+
     def _deliver(self, messages: Sequence[Message]) -> bool:
         """False if the tick is over and the records were not put: they come again in the next one."""
         if not messages:
             return self._put([])
         self._tally.polled += len(messages)
+        self._has_sought = False
+        columns = self._decoder.columns(messages) if self._task.takes_columns else None
+        if columns is not None:
+            return self._deliver_columns(columns, messages)
         batch = self._decoder.decode(messages)
-        self._context.report = self._reporter(batch.records, batch.messages)
+        self._context.report = self._reporter(batch.messages)
         if not self._put(batch.records):
             return False
         done = messages[: batch.done]
@@ -190,7 +202,19 @@ class SinkRun:
         self._tally.topics.update(each.topic() or "" for each in done)
         return True
 
-    def _put(self, records: list[SinkRecord]) -> bool:
+    def _deliver_columns(self, columns: SinkColumns, messages: Sequence[Message]) -> bool:
+        self._context.report = self._reporter(messages)
+        if not self._put(columns):
+            return False
+        self._current.update(
+            {(columns.topic, partition): of.offsets[-1] + 1 for partition, of in columns.runs()}
+        )
+        self._tally.records += len(columns)
+        self._tally.bytes += sum(map(len, messages))
+        self._tally.topics.add(columns.topic)
+        return True
+
+    def _put(self, records: Sequence[SinkRecord]) -> bool:
         while True:
             try:
                 self._task.put(records)
@@ -204,31 +228,34 @@ class SinkRun:
                 return True
             seconds = RETRY_SECONDS if self._context.retry_ms is None else self._context.retry_ms / 1000
             self._context.retry_ms = None
-            if seconds >= self._clock.seconds_left():
-                self._clock.wait(seconds)
-                return False
             self._clock.wait(seconds)
+            if self._clock.is_over():
+                return False
 
-    def _reporter(
-        self, records: Sequence[SinkRecord], messages: Sequence[Message]
-    ) -> Callable[[SinkRecord, Exception], None] | None:
+    def _reporter(self, messages: Sequence[Message]) -> Callable[[SinkRecord, Exception], None] | None:
         if self._dead_letters is None and not self._policy.tolerates_all:
             return None
         name = f"{type(self._task).__module__}.{type(self._task).__qualname__}"
 
         def report(record: SinkRecord, error: Exception) -> None:
+            where = record.original_topic, record.original_partition, record.original_offset
             original = next(
-                message
-                for message, each in zip(messages, records, strict=True)
-                if each.original_offset == record.original_offset
-                and each.original_partition == record.original_partition
-                and each.original_topic == record.original_topic
+                each for each in messages if (each.topic(), each.partition(), each.offset()) == where
             )
             self._policy.failed(FailedRecord(Stage.TASK_PUT, name, original, error))
 
         return report
 
     # --- offsets
+
+    def _is_all_safe(self) -> bool:
+        """After a while without records: whether there were some, and the sink has all of them. Then the tick ends,
+        so that they are committed; if it has not, they would only be read again."""
+        is_behind = self._has_sought or self._context.paused
+        if is_behind or not self._current.items() - self.positions.items():
+            return False
+        self._flush()
+        return not self._current.items() - self.positions.items()
 
     def _flush(self) -> None:
         """What the sink says is safe may be committed; a sink that cannot say so now says it in the next tick."""

@@ -3,6 +3,10 @@
 A batch is converted column by column, in comprehensions, as long as nothing fails. Converters only compute, so when one
 does fail the batch is converted again, record by record, and the error policy hears of the ones that cannot be.
 Transforms may remember things, so each record passes them once.
+
+A source that polls `SourceColumns` need not have its records made: if nothing but the value's converter has anything to
+do with them, and it converts them all at once, they stay columns. Else records are made of them, which then are like
+all others.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.pipeline.connect.api.converter import Converter, KafkaHeaders
-from penstock.pipeline.connect.data import SourceRecord
+from penstock.pipeline.connect.data import SourceColumns, SourceRecord
 from penstock.pipeline.connect.tasks.error_policy import SKIPPED, ErrorPolicy, RetryLater, Stage
 from penstock.pipeline.connect.tasks.stages import Stages
 
@@ -27,8 +31,10 @@ class EncodedBatch:
     """As the task polled them."""
     records: Sequence[SourceRecord]
     """As the transforms left them."""
-    keys: Sequence[Any] = ()
+    keys: Sequence[Any] | None = None
+    """None where no record has any."""
     values: Sequence[Any] = ()
+    """Bytes; also text, which stands for its bytes in UTF-8."""
     headers: AllHeaders = None
     """None where no record has any."""
     dropped: list[SourceRecord] = field(default_factory=list)
@@ -39,9 +45,22 @@ class EncodedBatch:
     @property
     def is_plain(self) -> bool:
         """Whether topic, key and value say it all."""
+        if isinstance(self.records, SourceColumns):
+            return True
         return self.headers is None and not any(
             record.partition is not None or record.timestamp is not None for record in self.records
         )
+
+    @property
+    def topics(self) -> set[str]:
+        if isinstance(self.records, SourceColumns):
+            return {self.records.topic}
+        return {record.topic for record in self.records}
+
+    @property
+    def positions(self) -> Sequence[SourceRecord]:
+        """Of what is passed, what may be the last of its partition of the source."""
+        return self.passed[-1:] if isinstance(self.passed, SourceColumns) else self.passed
 
 
 class SourceEncoder:
@@ -52,9 +71,26 @@ class SourceEncoder:
         """Set when a record is left to the next tick: neither it nor what is behind it was done."""
 
     def encode(self, polled: Sequence[SourceRecord]) -> EncodedBatch:
+        if isinstance(polled, SourceColumns):
+            return self._encoded_columns(polled) or self.encode(list(polled))
         if not self._stages.transforms:
             return self._converted(EncodedBatch(polled, polled, passed=polled))
         return self._converted(self._transformed(polled))
+
+    # --- columns
+
+    def _encoded_columns(self, columns: SourceColumns) -> EncodedBatch | None:
+        """None if records are to be made of them."""
+        stages, topic = self._stages, columns.topic
+        if stages.transforms or self._adds_headers or self._policy.tolerates_all:
+            return None
+        try:
+            if stages.key.from_connect(topic, None, None) is not None:
+                return None
+            values = stages.value.from_connect_batch(topic, columns.schema, columns.values)
+        except Exception:  # whatever it is, it is met again where the error policy hears of it
+            return None
+        return None if values is None else EncodedBatch(columns, columns, None, values, passed=columns)
 
     # --- transforms
 
@@ -179,8 +215,4 @@ def _encoded_values(
     if headers is not None:
         pairs = zip(records, headers, strict=True)
         return [convert(each.topic, each.value_schema, each.value, added) for each, added in pairs]
-    if len({each.topic for each in records}) == 1:
-        together = converter.from_connect_batch(records[0].topic, [each.value for each in records])
-        if together is not None:
-            return together
     return [convert(each.topic, each.value_schema, each.value) for each in records]

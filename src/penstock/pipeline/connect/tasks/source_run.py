@@ -76,13 +76,13 @@ class TaskTransactions:
         ends, self._ends = self._ends, []
         behind = {id(record): commits for record, commits in ends if record is not None}
         start = 0
-        for number, record in enumerate(polled, 1):
+        for number, record in enumerate(polled, 1) if behind else ():
             if id(record) in behind:
                 yield polled[start:number], behind[id(record)]
                 start = number
         whole = [commits for record, commits in ends if record is None]
         if start < len(polled) or whole:
-            yield polled[start:], whole[-1] if whole else None
+            yield polled[start:] if start else polled, whole[-1] if whole else None
 
 
 class SourceContext:
@@ -138,17 +138,18 @@ def _poll_all(
             break
         began = time.monotonic()
         polled = _polled(task, tally, clock)
+        poll_seconds = time.monotonic() - began
         tally.polled += len(polled)
         for records, commits in told.divided(polled) if told is not None else ((polled, None),):
             if records:
                 batch = encoder.encode(records)
-                topics.ensure({record.topic for record in batch.records})
+                topics.ensure(batch.topics)
                 writer.write(batch)
             if commits is not None:
                 (writer.commit if commits else writer.abort)()
-        writer.poll_ended(time.monotonic() - began)
+        writer.poll_ended(poll_seconds)
         writer.tell()
-        if not polled and time.monotonic() - began < EMPTY_POLL_SECONDS:
+        if not polled and poll_seconds < EMPTY_POLL_SECONDS:
             clock.wait(EMPTY_POLL_SECONDS)
     if encoder.retry_later is not None:
         tally.trouble = str(encoder.retry_later)

@@ -5,17 +5,19 @@ goes on where the last committed transaction ended. `AcknowledgedWriter` (`exact
 offsets when all records before them are acknowledged: what dies in between is read and sent again.
 
 Connect commits after every poll. A commit takes some milliseconds, in which a source with a backlog could have been
-polled again; so as long as polls return at once, their records share a transaction, for `SHARED_SECONDS` at most. A
-poll's records are never divided. If the next poll then takes its time, another thread commits what is waiting: that is
-why there is a lock, which is held by whoever writes and free while the task polls.
+polled again; so as long as polls return at once, their records share a transaction, for `SHARED_SECONDS` at most, or
+for `BACKLOG_SECONDS` if so many come that there is a backlog: what is that far behind can wait. A poll's records are
+never divided. If the next poll then takes its time, another thread commits what is waiting: that is why there is a
+lock, which is held by whoever writes and free while the task polls.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import Any, Final
 
 from penstock.client import KafkaProducer, RecordBatch, RecordMetadata, SendFuture
 from penstock.client.errors import KafkaError, RetriableError
@@ -34,25 +36,30 @@ from penstock.pipeline.connect.tasks.source_offsets import OffsetRecord, SourceO
 from penstock.pipeline.connect.tasks.tally import Tally
 
 SHARED_SECONDS: Final = 0.04
+BACKLOG_SECONDS: Final = 0.2
+BACKLOG_RECORDS: Final = 4000
 QUICK_POLL_SECONDS: Final = 0.005
 CLOSE_SECONDS: Final = 5.0
 ACKNOWLEDGE_SECONDS: Final = 60.0
 MAX_UNACKNOWLEDGED: Final = 50_000
 PRODUCER_CLASS: Final = "org.apache.kafka.clients.producer.KafkaProducer"
 
-Due = Callable[[float], float | None]
-"""How long a transaction may stay open after a poll that took so many seconds; None: until the task says."""
+Due = Callable[[float, int], float | None]
+"""How long a transaction of so many records may stay open after a poll that took so many seconds; None: until the task
+says."""
 
 
-def due_after_poll(poll_seconds: float) -> float | None:
-    return SHARED_SECONDS if poll_seconds < QUICK_POLL_SECONDS else 0.0
+def due_after_poll(poll_seconds: float, records: int) -> float | None:
+    if poll_seconds >= QUICK_POLL_SECONDS:
+        return 0.0
+    return BACKLOG_SECONDS if records >= BACKLOG_RECORDS else SHARED_SECONDS
 
 
 def due_after_interval(interval_ms: int) -> Due:
-    return lambda poll_seconds: interval_ms / 1000
+    return lambda poll_seconds, records: interval_ms / 1000
 
 
-def due_when_told(poll_seconds: float) -> float | None:
+def due_when_told(poll_seconds: float, records: int) -> float | None:
     return None
 
 
@@ -74,7 +81,7 @@ class SourceWriter:
         self._tells_records = type(task).commit_record is not SourceTask.commit_record
         self._state = threading.Condition()
         self._is_open = False
-        self._opened_at = 0.0
+        self._opened_at, self._records = 0.0, 0
         self._due_at: float | None = None
         self._positions: dict[str, SourcePosition] = {}
         self._sent: list[tuple[SourceRecord, SendFuture | None]] = []
@@ -96,21 +103,21 @@ class SourceWriter:
             self._check()
             self._open()
             self._send(batch)
-            self._positions.update(self._offsets.last_of(batch.passed))
-            self._tally.topics.update({record.topic for record in batch.records})
+            self._positions.update(self._offsets.last_of(batch.positions))
+            self._tally.topics.update(batch.topics)
 
     def poll_ended(self, poll_seconds: float) -> None:
         """Commits if it is time, or sees to it that it is done in time."""
         with self._state:
             self._check()
-            seconds = self._due(poll_seconds)
+            seconds = self._due(poll_seconds, self._records)
             if seconds is None or not self._is_open:
                 return
-            self._due_at = self._opened_at + seconds
+            due_before, self._due_at = self._due_at, self._opened_at + seconds
             if time.monotonic() >= self._due_at or self._is_full():
                 self._commit()
-            else:
-                self._state.notify()
+            elif due_before is None or self._due_at < due_before:
+                self._state.notify()  # else the other thread looks early enough
 
     def commit(self) -> None:
         with self._state:
@@ -166,7 +173,7 @@ class SourceWriter:
     def _open(self) -> None:
         if not self._is_open:
             self._begin()
-            self._is_open, self._opened_at = True, time.monotonic()
+            self._is_open, self._opened_at, self._records = True, time.monotonic(), 0
 
     def _commit(self) -> None:
         self._due_at = None
@@ -196,8 +203,9 @@ class SourceWriter:
             self._send_columns(batch)
         else:
             self._send_one_by_one(batch)
+        self._records += len(batch.values)
         self._tally.records += len(batch.values)
-        self._tally.bytes += sum(map(len, filter(None, batch.values)))
+        self._tally.bytes += _bytes_of(batch.values)
 
     def _send_columns(self, batch: EncodedBatch) -> None:
         try:
@@ -214,7 +222,7 @@ class SourceWriter:
         for number, record in enumerate(batch.records):
             try:
                 produce(
-                    *(record.topic, batch.values[number], batch.keys[number]),
+                    *(record.topic, batch.values[number], batch.keys[number] if batch.keys else None),
                     *(record.partition, record.timestamp),
                     batch.headers[number] if batch.headers is not None else None,
                 )
@@ -226,7 +234,7 @@ class SourceWriter:
     def _send_with_futures(self, batch: EncodedBatch) -> None:
         for number, record in enumerate(batch.records):
             future = self._producer.send(
-                *(record.topic, batch.values[number], batch.keys[number]),
+                *(record.topic, batch.values[number], batch.keys[number] if batch.keys else None),
                 partition=record.partition,
                 timestamp_ms=record.timestamp,
                 headers=batch.headers[number] if batch.headers is not None else (),
@@ -307,12 +315,23 @@ class AcknowledgedWriter(SourceWriter):
 
 
 def _by_topic(batch: EncodedBatch) -> Iterable[RecordBatch]:
-    topics = {record.topic for record in batch.records}
+    topics = batch.topics
     if len(topics) == 1:
         return [RecordBatch(topics.pop(), batch.values, batch.keys)]
     columns: dict[str, tuple[list[object], list[object]]] = {topic: ([], []) for topic in topics}
-    for record, value, key in zip(batch.records, batch.values, batch.keys, strict=True):
+    for record, value, key in zip(batch.records, batch.values, batch.keys or repeat(None), strict=False):
         values, keys = columns[record.topic]
         values.append(value)
         keys.append(key)
     return [RecordBatch(topic, values, keys) for topic, (values, keys) in columns.items()]
+
+
+def _bytes_of(values: Sequence[Any]) -> int:
+    """What they are in UTF-8."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        text = "".join(values)
+        return len(text) if text.isascii() else len(text.encode())
+    if str in kinds:
+        values = [each.encode() if isinstance(each, str) else each for each in values]
+    return sum(map(len, filter(None, values)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork
+from penstock.pipeline.tick_calls import TickCalls
 
 RunTask = Callable[[TaskWork], TaskReport]
 """Called on an executor: it must be importable there by its name."""
@@ -17,12 +18,4 @@ class TickQuery(Protocol):
 
 
 class TickEngine(Protocol):
-    def run_ticks(
-        self,
-        name: str,
-        *,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> TickQuery: ...
+    def run_ticks(self, name: str, calls: TickCalls) -> TickQuery: ...

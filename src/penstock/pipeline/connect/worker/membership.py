@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from typing import Protocol
 
 from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.errors import KafkaError
-from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out
+from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import ErrorCode, PenstockError
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.worker.assignment import (
@@ -130,15 +129,12 @@ class Membership:
 
     async def _stay(self, cluster: Cluster) -> None:
         """Returns when workers are to agree again."""
-        while not await self._is_to_be_repeated(self._settings.heartbeat_interval_ms / 1000):
+        while True:
+            await pause(self._settings.heartbeat_interval_ms / 1000, self._again)
+            if self._again.is_set():
+                return
             if not await self._member.heartbeat(cluster):
                 return
-
-    async def _is_to_be_repeated(self, seconds: float) -> bool:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._again.wait()
-        return self._again.is_set()
 
     # what comes of it
 

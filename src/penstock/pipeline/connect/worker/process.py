@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.connector_config import ConfigCheck
@@ -23,6 +22,7 @@ from penstock.pipeline.connect.worker.worker import ConnectWorker
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.query import Query
 from penstock.pipeline.spark.settings import EngineSettings
+from penstock.pipeline.tick_calls import TickCalls
 from penstock.web.listeners import Listener
 from penstock.web.running import run_service, stop_signal
 
@@ -44,19 +44,11 @@ class SparkTicks:
         self._engine = Engine(engine_settings(settings))
         self._is_started = False
 
-    def run_ticks(
-        self,
-        name: str,
-        *,
-        plan: Callable[[int], list[Any]],
-        run: Callable[[Any], Any],
-        on_reports: Callable[[int, list[Any]], None],
-        on_failure: Callable[[str], None],
-    ) -> Query:
+    def run_ticks(self, name: str, calls: TickCalls) -> Query:
         if not self._is_started:
             self._is_started = True
             self._engine.start()
-        return self._engine.run_ticks(name, plan=plan, run=run, on_reports=on_reports, on_failure=on_failure)
+        return self._engine.run_ticks(name, calls)
 
     def metrics_text(self) -> str:
         return self._engine.metrics_text() if self._is_started else ""
@@ -118,7 +110,6 @@ async def serving_worker(settings: ConnectSettings, engine: Ticks) -> AsyncItera
 
 def run(command: str, settings: ConnectSettings, connectors: Sequence[NamedConfig] | None = None) -> int:
     """Runs a worker until SIGTERM or SIGINT; the exit code. With `connectors` it runs these and no others."""
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of each call
     return run_service(command, _serve(settings, connectors))
 
 

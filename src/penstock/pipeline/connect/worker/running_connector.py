@@ -44,6 +44,7 @@ from penstock.pipeline.connect.worker.published_states import PublishedStates, S
 from penstock.pipeline.connect.worker.restart_policy import RestartPolicy, Restarts
 from penstock.pipeline.connect.worker.sink_progress import SinkProgress
 from penstock.pipeline.connect.worker.ticks import ConnectorTasks
+from penstock.pipeline.tick_calls import TickCalls
 
 log = logging.getLogger("penstock.connect.worker")
 
@@ -292,10 +293,12 @@ class RunningConnector:
     def _start_query(self) -> None:
         self._query = self._around.engine.run_ticks(
             f"connector-{self.name}",
-            plan=lambda tick: self._in_loop(self._plan()),
-            run=self._around.run_task,
-            on_reports=lambda tick, reports: self._in_loop(self._on_reports(reports)),
-            on_failure=lambda text: self._in_loop(self._on_query_failure(text)),
+            TickCalls(
+                plan=lambda tick: self._in_loop(self._plan()),
+                run=self._around.run_task,
+                on_reports=lambda tick, reports: self._in_loop(self._on_reports(reports)),
+                on_failure=lambda text: self._in_loop(self._on_query_failure(text)),
+            ),
         )
 
     def _in_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, Importance, not_empty
 from penstock.pipeline.connect.api.connector import Configs, SourceConnector
 from penstock.pipeline.connect.api.task import SourceTask
-from penstock.pipeline.connect.data import SourceRecord
+from penstock.pipeline.connect.connectors.file.lines import LineReader, Lines
+from penstock.pipeline.connect.data import SourceColumns
 from penstock.pipeline.connect.data.schema import STRING
 from penstock.pipeline.connect.errors import ConnectError
 
 FILENAME, POSITION = "filename", "position"
-READ_BYTES: Final = 256 * 1024
 LONGEST_LINE_BYTES: Final = 64 * 1024 * 1024
 WAIT_SECONDS: Final = 0.5
 LOOK_SECONDS: Final = 0.05
@@ -46,34 +46,47 @@ class FileStreamSourceTask(SourceTask):
         self._path = str(parsed["file"] or "")
         self._topic = str(parsed["topic"])
         self._batch_size = max(1, int(parsed["batch.size"]))
-        self._file: BinaryIO | None = None
-        self._rest = b""
-        self._position = 0
+        self._partition = {FILENAME: self._path}
+        self._reader: LineReader | None = None
+        self._lines: Lines | None = None
+        self._taken = 0
 
-    def poll(self) -> list[SourceRecord] | None:
+    def poll(self) -> SourceColumns | None:
         """Waits a little for the file, or for more of it."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
-            records = self._records()
-            if records or time.monotonic() >= deadline or self.context.is_stopping():
-                return records or None
+            if (lines := self._lines_to_send()) is not None:
+                return self._batch(lines)
+            if time.monotonic() >= deadline or self.context.is_stopping():
+                return None
             time.sleep(LOOK_SECONDS)
 
-    def _records(self) -> list[SourceRecord]:
-        if self._file is None:
-            self._file = self._opened()
-        if self._file is None:
-            return []
-        now = int(time.time() * 1000)
-        partition = {FILENAME: self._path}
-        return [
-            SourceRecord(partition, {POSITION: position}, self._topic, line, STRING, timestamp=now)
-            for line, position in self._lines(self._file)
-        ]
+    def _lines_to_send(self) -> Lines | None:
+        """Those that were read last, if there are any left of them, else those that follow."""
+        if self._lines is None:
+            if self._reader is None:
+                self._reader = self._opened()
+            if self._reader is not None:
+                self._lines, self._taken = self._read(self._reader), 0
+        return self._lines
 
-    def _opened(self) -> BinaryIO | None:
+    def _batch(self, lines: Lines) -> SourceColumns:
+        first = self._taken
+        self._taken = first + self._batch_size
+        if self._taken >= len(lines.texts):
+            self._lines = None
+        return SourceColumns(
+            self._partition,
+            lambda index: {POSITION: lines.end(first + index)},
+            self._topic,
+            lines.texts[first : self._taken],
+            STRING,
+            now_ms=int(time.time() * 1000),
+        )
+
+    def _opened(self) -> LineReader | None:
         """At the line after the last one that is in Kafka; None while there is no such file."""
-        found = self.context.offsets.offset({FILENAME: self._path}) or {}
+        found = self.context.offsets.offset(self._partition) or {}
         position = found.get(POSITION) or 0
         if not isinstance(position, int):
             raise ConnectError("Offset position is the incorrect type")
@@ -83,28 +96,17 @@ class FileStreamSourceTask(SourceTask):
             return None
         except OSError as error:
             raise ConnectError(f"Error while trying to open file {self._path}: {error.strerror}") from error
-        file.seek(position)
-        self._position, self._rest = position, b""
-        return file
+        return LineReader(file, position, LONGEST_LINE_BYTES)
 
-    def _lines(self, file: BinaryIO) -> Iterator[tuple[str, int]]:
-        """Whole lines, at most a batch of them, and the position behind each."""
-        data = self._rest + file.read(READ_BYTES)
-        if len(data) > LONGEST_LINE_BYTES:
-            raise ConnectError(f"{self._path}: a line is longer than {LONGEST_LINE_BYTES} bytes")
-        lines = data.splitlines(keepends=True)
-        # A line feed may still follow a carriage return that ends what is there.
-        is_open = bool(lines) and not lines[-1].endswith(b"\n")
-        self._rest = lines.pop() if is_open else b""
-        whole, later = lines[: self._batch_size], lines[self._batch_size :]
-        self._rest = b"".join(later) + self._rest
-        for line in whole:
-            self._position += len(line)
-            yield line.rstrip(b"\r\n").decode("utf-8", "replace"), self._position
+    def _read(self, reader: LineReader) -> Lines | None:
+        try:
+            return reader.read()
+        except ValueError as error:
+            raise ConnectError(f"{self._path}: {error}") from error
 
     def stop(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        if self._reader is not None:
+            self._reader.close()
 
 
 class FileStreamSourceConnector(SourceConnector):

@@ -17,7 +17,7 @@ from penstock.pipeline.connect.connectors.http.exchange import (
     RetriableStatusError,
     StatusError,
 )
-from penstock.pipeline.connect.connectors.http.http_config import SINK_CHECKS, errors_of, sink_keys
+from penstock.pipeline.connect.connectors.http.http_config import SINK_CHECKS, SINK_KEYS, errors_of
 from penstock.pipeline.connect.connectors.http.requests import Requests, Target
 from penstock.pipeline.connect.data import SinkRecord
 from penstock.pipeline.connect.errors import ConnectError, DataError, RetriableConnectError
@@ -29,7 +29,7 @@ TopicPartition = tuple[str, int]
 
 class HttpSinkTask(SinkTask):
     def start(self, configs: Mapping[str, str]) -> None:
-        self._settings = settings = sink_keys().parse(configs)
+        self._settings = settings = SINK_KEYS.parse(configs)
         self._exchange = HttpExchange(settings)
         self._requests = Requests(settings)
         self._on_null = settings["behavior.on.null.values"].lower()
@@ -108,13 +108,13 @@ class HttpSinkConnector(SinkConnector):
     """Sends records to an HTTP API."""
 
     task_class = HttpSinkTask
-    config_def: ClassVar[ConfigDef] = sink_keys()
+    config_def: ClassVar[ConfigDef] = SINK_KEYS
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [dict(self.configs)] * max_tasks
 
     def validate(self, configs: Mapping[str, str]) -> dict[str, list[str]]:
-        return errors_of(SINK_CHECKS, sink_keys().parse(configs))
+        return errors_of(SINK_CHECKS, SINK_KEYS.parse(configs))
 
 
 def _range_of(run: Sequence[SinkRecord]) -> str:

@@ -28,8 +28,8 @@ from penstock.pipeline.connect.connectors.http.http_config import (
     CURSOR,
     INCREMENTING,
     SOURCE_CHECKS,
+    SOURCE_KEYS,
     errors_of,
-    source_keys,
 )
 from penstock.pipeline.connect.connectors.http.json_pointer import ABSENT, at_pointer
 from penstock.pipeline.connect.connectors.http.templates import parse_headers, rendered, within_header
@@ -44,7 +44,7 @@ RECENT_MS: Final = 10_000
 
 class HttpSourceTask(SourceTask):
     def start(self, configs: Mapping[str, str]) -> None:
-        self._settings = settings = source_keys().parse(configs)
+        self._settings = settings = SOURCE_KEYS.parse(configs)
         self._exchange = HttpExchange(settings)
         self._mode = settings["http.offset.mode"].upper()
         self._partition = {URL: settings["url"]}
@@ -156,10 +156,10 @@ class HttpSourceConnector(SourceConnector):
     """Asks an HTTP API for records."""
 
     task_class = HttpSourceTask
-    config_def: ClassVar[ConfigDef] = source_keys()
+    config_def: ClassVar[ConfigDef] = SOURCE_KEYS
 
     def validate(self, configs: Mapping[str, str]) -> dict[str, list[str]]:
-        return errors_of(SOURCE_CHECKS, source_keys().parse(configs))
+        return errors_of(SOURCE_CHECKS, SOURCE_KEYS.parse(configs))
 
     def alter_offsets(
         self, configs: Mapping[str, str], offsets: Mapping[str, Mapping[str, Any] | None] | list[Any]

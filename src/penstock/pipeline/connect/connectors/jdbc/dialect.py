@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from penstock.pipeline.connect.data import Schema
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 
 class TableName(NamedTuple):
@@ -66,9 +69,6 @@ class Dialect:
     def is_connected(self) -> bool:
         raise NotImplementedError
 
-    def begin(self) -> None:
-        """A transaction that sees one state of the database from its first statement to its end."""
-
     def commit(self) -> None:
         raise NotImplementedError
 
@@ -116,6 +116,10 @@ class Dialect:
 
     # changing
 
+    def lock_tables(self) -> None:
+        """Other tasks that want to create or extend tables wait until this transaction is over."""
+        raise NotImplementedError
+
     def column_type(self, column: NewColumn) -> str:
         raise NotImplementedError
 
@@ -128,6 +132,23 @@ class Dialect:
 
     def update(self, rows: Upsert, values: Sequence[Sequence[Any]]) -> None:
         raise NotImplementedError
+
+    def takes_table(self, values: Table, columns: Described) -> bool:
+        """Whether what `*_table` writes of these values is what the others would write of them as rows."""
+        return True
+
+    def insert_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        for some in _rows_of(values, at_once):
+            self.insert(rows, some)
+
+    def upsert_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        """`values` have each key once."""
+        for some in _rows_of(values, at_once):
+            self.upsert(rows, some)
+
+    def update_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        for some in _rows_of(values, at_once):
+            self.update(rows, some)
 
     def delete(self, table: TableName, keys: Sequence[str], values: Sequence[Sequence[Any]]) -> None:
         raise NotImplementedError
@@ -149,6 +170,12 @@ class Dialect:
 
     def may_pass(self, error: Exception) -> bool:
         raise NotImplementedError
+
+
+def _rows_of(values: Table, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+    for start in range(0, len(values), at_once):
+        columns = [each.to_pylist() for each in values.slice(start, at_once).columns]
+        yield list(zip(*columns, strict=True))
 
 
 def create_table(dialect: Dialect, table: TableName, columns: Sequence[NewColumn]) -> str:

@@ -1,7 +1,7 @@
 """PostgreSQL, through psycopg.
 
 Many rows at once go in by COPY, which takes a third of the time of INSERT; an upsert copies into a temporary table
-and merges that, in one statement.
+and merges that, in one statement. COPY has no use for pieces: columns go in by one, however many rows they have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from penstock.pipeline.connect.connectors.jdbc.dialect import Column, Dialect, NewColumn, TableName, Upsert
+from penstock.pipeline.connect.connectors.jdbc import postgres_csv
+from penstock.pipeline.connect.connectors.jdbc.dialect import (
+    Column,
+    Described,
+    Dialect,
+    NewColumn,
+    TableName,
+    Upsert,
+)
 from penstock.pipeline.connect.connectors.jdbc.numeric import exact_number
 from penstock.pipeline.connect.connectors.jdbc.url import DatabaseUrl
 from penstock.pipeline.connect.data import Schema, SchemaBuilder, Type
@@ -39,6 +47,7 @@ from penstock.pipeline.connect.errors import ConnectError
 
 if TYPE_CHECKING:
     from psycopg import Connection
+    from pyarrow import Table
 
 CONNECT_SECONDS = 10
 SCHEMA_OF_TYPE = {
@@ -59,7 +68,6 @@ SCHEMA_OF_TYPE = {
     ),
     **dict.fromkeys(("interval", "inet", "cidr", "macaddr", "tsvector", "enum", "money", "timetz"), STRING),
 }
-TEXT_TYPES = {name for name, schema in SCHEMA_OF_TYPE.items() if schema is STRING}
 TYPE_OF_LOGICAL = {DECIMAL_NAME: "DECIMAL", DATE_NAME: "DATE", TIME_NAME: "TIME", TIMESTAMP_NAME: "TIMESTAMP"}
 TYPE_OF = {
     Type.INT8: "SMALLINT",
@@ -136,6 +144,7 @@ class Postgres(Dialect):
         return self._connection
 
     def begin(self) -> None:
+        """A transaction that sees one state of the database from its first statement to its end."""
         self._open.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def commit(self) -> None:
@@ -225,6 +234,10 @@ class Postgres(Dialect):
 
     # changing
 
+    def lock_tables(self) -> None:
+        """`CREATE TABLE IF NOT EXISTS` does not do: of two at the same moment, one fails."""
+        self.execute("SELECT pg_advisory_xact_lock(hashtext('penstock creates and extends tables'))")
+
     def column_type(self, column: NewColumn) -> str:
         schema = column.schema
         if schema.name in TYPE_OF_LOGICAL:
@@ -242,9 +255,49 @@ class Postgres(Dialect):
         self._copy(self.quote_table(rows.table), rows, values)
 
     def upsert(self, rows: Upsert, values: Sequence[Sequence[Any]]) -> None:
+        staged = self._stage(rows)
+        self._copy(staged, rows, values)
+        self._upsert_from(staged, rows)
+
+    def update(self, rows: Upsert, values: Sequence[Sequence[Any]]) -> None:
+        staged = self._stage(rows)
+        self._copy(staged, rows, values)
+        self._update_from(staged, rows)
+
+    def takes_table(self, values: Table, columns: Described) -> bool:
+        return postgres_csv.is_csv_for(values, columns)
+
+    def insert_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        self._copy_table(self.quote_table(rows.table), rows, values)
+
+    def upsert_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        staged = self._stage(rows)
+        self._copy_table(staged, rows, values)
+        self._upsert_from(staged, rows)
+
+    def update_table(self, rows: Upsert, values: Table, at_once: int) -> None:
+        staged = self._stage(rows)
+        self._copy_table(staged, rows, values)
+        self._update_from(staged, rows)
+
+    def delete(self, table: TableName, keys: Sequence[str], values: Sequence[Sequence[Any]]) -> None:
+        same = " AND ".join(f"{self.quote(each)}=%s" for each in keys)
+        with self._open.cursor() as cursor:
+            cursor.executemany(f"DELETE FROM {self.quote_table(table)} WHERE {same}", values)
+
+    def _stage(self, rows: Upsert) -> str:
+        """A temporary table of this transaction, for such rows; its name."""
+        self._stages += 1
+        name = f"pg_temp.penstock_rows_{self._stages}"
+        self.execute(
+            f"CREATE TEMPORARY TABLE {name.removeprefix('pg_temp.')} ON COMMIT DROP AS "
+            f"SELECT {self._names(rows.columns)} FROM {self.quote_table(rows.table)} WITH NO DATA"
+        )
+        return name
+
+    def _upsert_from(self, staged: str, rows: Upsert) -> None:
         names, keys = self._names(rows.columns), self._names(rows.keys)
         others = [self.quote(each) for each in rows.columns if each not in rows.keys]
-        staged = self._stage(rows, values)
         what = (
             f"UPDATE SET {', '.join(f'{name}=EXCLUDED.{name}' for name in others)}" if others else "NOTHING"
         )
@@ -253,8 +306,7 @@ class Postgres(Dialect):
             f"ON CONFLICT ({keys}) DO {what}"
         )
 
-    def update(self, rows: Upsert, values: Sequence[Sequence[Any]]) -> None:
-        staged = self._stage(rows, values)
+    def _update_from(self, staged: str, rows: Upsert) -> None:
         others = [self.quote(each) for each in rows.columns if each not in rows.keys]
         same = [f"t.{self.quote(each)}=s.{self.quote(each)}" for each in rows.keys]
         self.execute(
@@ -262,27 +314,17 @@ class Postgres(Dialect):
             f"FROM {staged} AS s WHERE {' AND '.join(same)}"
         )
 
-    def delete(self, table: TableName, keys: Sequence[str], values: Sequence[Sequence[Any]]) -> None:
-        same = " AND ".join(f"{self.quote(each)}=%s" for each in keys)
-        with self._open.cursor() as cursor:
-            cursor.executemany(f"DELETE FROM {self.quote_table(table)} WHERE {same}", values)
-
-    def _stage(self, rows: Upsert, values: Sequence[Sequence[Any]]) -> str:
-        """The values in a temporary table of this transaction; its name."""
-        self._stages += 1
-        name = f"pg_temp.penstock_rows_{self._stages}"
-        self.execute(
-            f"CREATE TEMPORARY TABLE {name.removeprefix('pg_temp.')} ON COMMIT DROP AS "
-            f"SELECT {self._names(rows.columns)} FROM {self.quote_table(rows.table)} WITH NO DATA"
-        )
-        self._copy(name, rows, values)
-        return name
-
     def _copy(self, where: str, rows: Upsert, values: Sequence[Sequence[Any]]) -> None:
         sql = f"COPY {where} ({self._names(rows.columns)}) FROM STDIN"
         with self._open.cursor() as cursor, cursor.copy(sql) as copy:
             for row in values:
                 copy.write_row(row)
+
+    def _copy_table(self, where: str, rows: Upsert, values: Table) -> None:
+        sql = f"COPY {where} ({self._names(rows.columns)}) FROM STDIN {postgres_csv.OPTIONS}"
+        with self._open.cursor() as cursor, cursor.copy(sql) as copy:
+            for some in postgres_csv.csv_of(values):
+                copy.write(some)
 
     def _names(self, columns: Sequence[str]) -> str:
         return ", ".join(map(self.quote, columns))

@@ -34,8 +34,7 @@ class RememberedOffsets:
         """All that this connector has; creates the table where it is missing."""
         database = self._database
         if not database.columns(self._table):
-            database.execute(create_table(database, self._table, COLUMNS))
-            database.commit()
+            self._create()
             return {}
         sql = (
             f"SELECT topic, kafka_partition, next_offset FROM {database.quote_table(self._table)} "
@@ -44,6 +43,14 @@ class RememberedOffsets:
         found = [row for rows in database.rows(sql, (self._connector,), 1000) for row in rows]
         database.commit()
         return {(topic, partition): offset for topic, partition, offset in found}
+
+    def _create(self) -> None:
+        """Unless another task was faster."""
+        database = self._database
+        database.lock_tables()
+        if not database.columns(self._table):
+            database.execute(create_table(database, self._table, COLUMNS))
+        database.commit()
 
     def write(self, offsets: Mapping[tuple[str, int], int]) -> None:
         """Within the transaction of the rows."""

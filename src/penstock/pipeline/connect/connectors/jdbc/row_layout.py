@@ -58,7 +58,7 @@ def _value_columns(
         if name not in schema.field_of and name not in taken:
             raise ConnectError(f"{_where(record)}: fields.whitelist: the value has no field {name!r}")
     return [
-        (NewColumn(each.name, each.schema), _of_value(each.name, each.index))
+        (NewColumn(each.name, each.schema), _of_value(each.name))
         for each in schema.fields
         if each.name not in taken and (not wanted or each.name in wanted)
     ]
@@ -104,25 +104,23 @@ def _record_value(record: SinkRecord, fields: Sequence[str]) -> list[tuple[NewCo
 
 
 def _key_fields(
-    record: SinkRecord, what: str, schema: Schema, fields: Sequence[str], reader: Callable[[str, int], Read]
+    record: SinkRecord, what: str, schema: Schema, fields: Sequence[str], reader: Callable[[str], Read]
 ) -> list[tuple[NewColumn, Read]]:
     for name in fields:
         if name not in schema.field_of:
             raise ConnectError(f"{_where(record)}: pk.fields: the {what} has no field {name!r}")
     chosen = [schema.field_of[name] for name in fields] if fields else list(schema.fields)
-    return [
-        (NewColumn(each.name, each.schema, is_key=True), reader(each.name, each.index)) for each in chosen
-    ]
+    return [(NewColumn(each.name, each.schema, is_key=True), reader(each.name)) for each in chosen]
 
 
 _KEYS_OF = {NONE: _no_key, KAFKA: _kafka_key, RECORD_KEY: _record_key, RECORD_VALUE: _record_value}
 
 
-def _of_value(name: str, index: int) -> Read:
+def _of_value(name: str) -> Read:
     return lambda record: record.value.get(name)
 
 
-def _of_key(name: str, index: int) -> Read:
+def _of_key(name: str) -> Read:
     return lambda record: record.key.get(name)
 
 

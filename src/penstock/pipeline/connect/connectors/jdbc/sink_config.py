@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from penstock.pipeline.connect.api.config_def import (
-    ConfigDef,
     ConfigType,
     Importance,
-    Width,
     at_least,
     one_of,
 )
-from penstock.pipeline.connect.connectors.jdbc.databases import connection_keys
+from penstock.pipeline.connect.connectors.jdbc.databases import KeyRow, with_connection
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
 
-_KEYS = (
+_KEYS: tuple[KeyRow, ...] = (
     (
         "insert.mode",
         ConfigType.STRING,
@@ -31,7 +31,8 @@ _KEYS = (
         3000,
         Importance.MEDIUM,
         at_least(1),
-        "How many rows go to the database in one statement, at most.",
+        "How many rows go to the database in one statement, at most; PostgreSQL takes more where records come as "
+        "columns.",
     ),
     (
         "delete.enabled",
@@ -111,10 +112,4 @@ _KEYS = (
 )
 
 
-def sink_keys() -> ConfigDef:
-    keys = connection_keys()
-    for name, kind, default, importance, validator, doc in _KEYS:
-        keys.define(
-            name, kind, default, importance=importance, validator=validator, doc=doc, width=Width.MEDIUM
-        )
-    return keys
+SINK_KEYS: Final = with_connection(_KEYS)

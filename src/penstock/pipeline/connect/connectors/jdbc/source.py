@@ -15,9 +15,9 @@ from penstock.pipeline.connect.connectors.jdbc.dialect import Dialect, TableName
 from penstock.pipeline.connect.connectors.jdbc.source_config import (
     BOTH,
     INCREMENTING,
+    SOURCE_KEYS,
     TABLES,
     TIMESTAMP,
-    source_keys,
 )
 from penstock.pipeline.connect.connectors.jdbc.source_table import SourceTable, partition_of
 from penstock.pipeline.connect.data import SourceRecord
@@ -31,7 +31,7 @@ class JdbcSourceTask(SourceTask):
     """The tables are asked in turn: each until it has no more, then again when `poll.interval.ms` is over."""
 
     def start(self, configs: Mapping[str, str]) -> None:
-        self._settings = source_keys().parse(configs)
+        self._settings = SOURCE_KEYS.parse(configs)
         self._database = database_of(self._settings)
         tables = [None] if self._settings["query"] else _tables_of(configs[TABLES])
         stored = self.context.offsets.offsets([partition_of(each) for each in tables])
@@ -78,11 +78,11 @@ class JdbcSourceConnector(SourceConnector):
     """Reads tables of PostgreSQL or SQLite, or a query."""
 
     task_class = JdbcSourceTask
-    config_def: ClassVar[ConfigDef] = source_keys()
+    config_def: ClassVar[ConfigDef] = SOURCE_KEYS
 
     def start(self, configs: Mapping[str, str]) -> None:
         super().start(configs)
-        self._settings = source_keys().parse(configs)
+        self._settings = SOURCE_KEYS.parse(configs)
         self._found: list[TableName] = []
         self._stopped = threading.Event()
         if not self._settings["query"]:
@@ -99,7 +99,7 @@ class JdbcSourceConnector(SourceConnector):
         self._stopped.set()
 
     def validate(self, configs: Mapping[str, str]) -> dict[str, list[str]]:
-        settings = source_keys().parse(configs)
+        settings = SOURCE_KEYS.parse(configs)
         errors: dict[str, list[str]] = {}
         chosen = [name for name in ("query", "table.whitelist", "table.blacklist") if settings[name]]
         if len(chosen) > 1:

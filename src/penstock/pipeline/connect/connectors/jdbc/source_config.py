@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from penstock.pipeline.connect.api.config_def import (
-    ConfigDef,
+    REQUIRED,
     ConfigType,
     Importance,
-    Width,
     at_least,
     one_of,
 )
 from penstock.pipeline.connect.connectors.jdbc import numeric
-from penstock.pipeline.connect.connectors.jdbc.databases import connection_keys
+from penstock.pipeline.connect.connectors.jdbc.databases import KeyRow, with_connection
 
 BULK, INCREMENTING, TIMESTAMP, BOTH = "bulk", "incrementing", "timestamp", "timestamp+incrementing"
 MODES = (BULK, INCREMENTING, TIMESTAMP, BOTH)
 TABLES = "tables"
 """The key of a task's configuration that says which tables are its."""
 
-_KEYS = (
+_KEYS: tuple[KeyRow, ...] = (
     (
         "mode",
         ConfigType.STRING,
-        None,
+        REQUIRED,
         Importance.HIGH,
-        None,
+        one_of(*MODES),
         "bulk: all rows, every time. incrementing: rows with a higher number in a column that only grows. timestamp: "
         "rows with a later time in a column. timestamp+incrementing: both, which sees changes and misses none.",
     ),
@@ -139,15 +140,4 @@ _KEYS = (
 )
 
 
-def source_keys() -> ConfigDef:
-    keys = connection_keys()
-    for name, kind, default, importance, validator, doc in _KEYS:
-        if name == "mode":
-            keys.define(
-                name, kind, importance=importance, validator=one_of(*MODES), doc=doc, width=Width.MEDIUM
-            )
-        else:
-            keys.define(
-                name, kind, default, importance=importance, validator=validator, doc=doc, width=Width.MEDIUM
-            )
-    return keys
+SOURCE_KEYS: Final = with_connection(_KEYS)

@@ -115,12 +115,9 @@ class Sqlite(Dialect):
         assert self._connection is not None
         return self._connection
 
-    def begin(self) -> None:
-        self._begin()
-
-    def _begin(self, how: str = "") -> None:
+    def _begin_to_write(self) -> None:
         if not self._open.in_transaction:
-            self._open.execute(f"BEGIN {how}")
+            self._open.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
         if self._open.in_transaction:
@@ -131,7 +128,7 @@ class Sqlite(Dialect):
             self._open.execute("ROLLBACK")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> None:
-        self._begin("IMMEDIATE")
+        self._begin_to_write()
         self._open.execute(sql, self._written(values))
 
     # asking
@@ -194,6 +191,9 @@ class Sqlite(Dialect):
 
     # changing
 
+    def lock_tables(self) -> None:
+        self._begin_to_write()
+
     def column_type(self, column: NewColumn) -> str:
         schema = column.schema
         if schema.name in TYPE_OF_LOGICAL:
@@ -233,7 +233,7 @@ class Sqlite(Dialect):
         self._many(f"DELETE FROM {self.quote_table(table)} WHERE {same}", values)
 
     def _many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
-        self._begin("IMMEDIATE")
+        self._begin_to_write()
         self._open.executemany(sql, map(self._written, values))
 
     def _values_of(self, rows: Upsert) -> str:

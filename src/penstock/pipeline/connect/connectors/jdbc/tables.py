@@ -31,17 +31,26 @@ class Tables:
         """After a transaction that did not come to its end."""
         self._known.clear()
 
-    def prepare(self, table: TableName, layout: RowLayout) -> None:
-        """Makes sure that the table has the layout's columns."""
+    def prepare(self, table: TableName, layout: RowLayout) -> Described:
+        """Makes sure that the table has the layout's columns; all that it has."""
         known = self._known.get(table)
         if known is not None and all(name in known for name in layout.names):
-            return
+            return known
+        known = by_name(self._database.columns(table))
+        if not all(name in known for name in layout.names):
+            known = self._changed(table, layout)
+        self._known[table] = known
+        return known
+
+    def _changed(self, table: TableName, layout: RowLayout) -> Described:
+        """With the columns that it lacks, unless another task was faster: all want them at the same moment."""
+        self._database.lock_tables()
         known = by_name(self._database.columns(table))
         if not known:
             self._create(table, layout)
         elif missing := [each for each in layout.columns if each.name not in known]:
             self._extend(table, known, missing)
-        self._known[table] = by_name(self._database.columns(table))
+        return by_name(self._database.columns(table))
 
     def _create(self, table: TableName, layout: RowLayout) -> None:
         if not self._creates:

@@ -9,16 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.pipeline.connect.data import Schema, SchemaBuilder, Struct, Type
+from penstock.pipeline.connect.data.arrow_types import arrow_field, arrow_type
 from penstock.pipeline.connect.data.logical import (
     DATE,
-    DATE_NAME,
-    DECIMAL_NAME,
     TIME,
-    TIME_NAME,
     TIMESTAMP,
-    TIMESTAMP_NAME,
     decimal_schema,
-    scale_of,
 )
 from penstock.pipeline.connect.data.schema import (
     BOOLEAN,
@@ -33,48 +29,6 @@ from penstock.pipeline.connect.data.schema import (
 )
 from penstock.pipeline.connect.errors import DataError
 
-MOST_DIGITS = 38
-_NAMES = {
-    Type.INT8: "int8",
-    Type.INT16: "int16",
-    Type.INT32: "int32",
-    Type.INT64: "int64",
-    Type.FLOAT32: "float32",
-    Type.FLOAT64: "float64",
-    Type.BOOLEAN: "bool_",
-    Type.STRING: "string",
-    Type.BYTES: "binary",
-}
-
-
-def arrow_type(schema: Schema) -> Any:
-    import pyarrow as pa
-
-    logical = {
-        DATE_NAME: pa.date32,
-        TIME_NAME: lambda: pa.time32("ms"),
-        TIMESTAMP_NAME: lambda: pa.timestamp("ms", "UTC"),
-        DECIMAL_NAME: lambda: pa.decimal128(MOST_DIGITS, scale_of(schema)),
-    }.get(schema.name or "")
-    if logical is not None:
-        return logical()
-    if schema.type is Type.STRUCT:
-        return pa.struct([_arrow_field(each.name, each.schema) for each in schema.fields])
-    if schema.type is Type.ARRAY:
-        assert schema.value_schema is not None
-        return pa.list_(arrow_type(schema.value_schema))
-    if schema.type is Type.MAP:
-        assert schema.key_schema is not None
-        assert schema.value_schema is not None
-        return pa.map_(arrow_type(schema.key_schema), arrow_type(schema.value_schema))
-    return getattr(pa, _NAMES[schema.type])()
-
-
-def _arrow_field(name: str, schema: Schema) -> Any:
-    import pyarrow as pa
-
-    return pa.field(name, arrow_type(schema), nullable=schema.optional)
-
 
 def table_of(schema: Schema, values: Sequence[Any]) -> Any:
     """One column for each field; a value that is no struct is the column `value`."""
@@ -83,10 +37,10 @@ def table_of(schema: Schema, values: Sequence[Any]) -> Any:
     with translated_errors():
         if schema.type is not Type.STRUCT:
             column = pa.array([plain(value) for value in values], arrow_type(schema))
-            return pa.table([column], pa.schema([_arrow_field("value", schema)]))
+            return pa.table([column], pa.schema([arrow_field("value", schema)]))
         if not schema.fields:
             raise DataError("a struct without fields has no columns")
-        fields = [_arrow_field(each.name, each.schema) for each in schema.fields]
+        fields = [arrow_field(each.name, each.schema) for each in schema.fields]
         columns = zip(*(value.all_values() for value in values), strict=True)
         arrays = [_column(each, field) for each, field in zip(columns, fields, strict=True)]
         return pa.table(arrays, pa.schema(fields))

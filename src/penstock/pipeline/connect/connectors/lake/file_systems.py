@@ -86,6 +86,14 @@ class Files:
             each.path[start:]: each.size for each in sorted(found, key=_path) if each.type == FileType.File
         }
 
+    def folders(self, folder: str) -> list[str]:
+        """The names of those right in a folder; none where it is not there."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with _errors(f"cannot list {self.path(folder)}"):
+            found = self._fs.get_file_info(FileSelector(self.path(folder).rstrip("/"), allow_not_found=True))
+        return sorted(each.base_name for each in found if each.type == FileType.Directory)
+
     def _store(self, name: str, data: bytes) -> None:
         with self._fs.open_output_stream(self.path(name)) as out:
             out.write(data)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from penstock.pipeline.connect.connectors.lake.arrow import (
     inferred_table,
@@ -41,11 +41,16 @@ def _table_piece(schema: Schema | None, values: Sequence[Any]) -> Any:
 
 
 def _whole_table(pieces: Sequence[Any]) -> Any:
+    """What came as columns and what came as values, of records without a schema, may stand side by side."""
     import pyarrow as pa
 
-    if isinstance(pieces[0], list):
-        return inferred_table([value for piece in pieces for value in piece])
-    return pa.concat_tables(pieces)
+    if not any(isinstance(piece, list) for piece in pieces):
+        try:
+            return pa.concat_tables(pieces, promote_options="default")
+        except pa.ArrowException:
+            pass  # a column has different types
+    rows = (piece if isinstance(piece, list) else piece.to_pylist() for piece in pieces)
+    return inferred_table([row for some in rows for row in some])
 
 
 def _parquet_file(pieces: Sequence[Any], codec: str) -> bytes:
@@ -141,9 +146,26 @@ FORMATS = {
     "json": Format("json", _json_piece, _json_file, _read_json),
     "csv": Format("csv", _table_piece, _csv_file, _read_csv),
 }
-_CLASSES = {"ParquetFormat": "parquet", "JsonFormat": "json", "CsvFormat": "csv"}
+DELTA: Final = "delta"
+"""Tables, not files: see `delta_chunks`."""
+
+_CLASSES = {"ParquetFormat": "parquet", "JsonFormat": "json", "CsvFormat": "csv", "DeltaFormat": DELTA}
+
+
+def takes_tables(name: str) -> bool:
+    """Whether a piece may also be a table that somebody else made."""
+    found = format_named(name)
+    return found is not None and found.piece is _table_piece
+
+
+def is_delta(name: str) -> bool:
+    return _short(name) == DELTA
 
 
 def format_named(name: str) -> Format | None:
+    return FORMATS.get(_short(name))
+
+
+def _short(name: str) -> str:
     last = str(name).rpartition(".")[2]
-    return FORMATS.get(_CLASSES.get(last, last.lower()))
+    return _CLASSES.get(last, last.lower())

@@ -80,6 +80,22 @@ PARTITIONERS: dict[str, Callable[[Mapping[str, Any]], Folder]] = {
 }
 
 
+def delta_columns(settings: Mapping[str, Any]) -> list[str]:
+    """What a Delta table is partitioned by: columns that it has, whatever Kafka's partition is."""
+    make, names = named(PARTITIONERS, settings["partitioner.class"]), settings["partition.field.name"]
+    if make not in (_by_partition, _by_field):
+        raise ConfigError(
+            f"partitioner.class: got {settings['partitioner.class']!r}; with format.class=delta it takes "
+            "DefaultPartitioner or FieldPartitioner"
+        )
+    inner = next((name for name in names if "." in name), None)
+    if make is _by_field and inner is not None:
+        raise ConfigError(
+            f"partition.field.name: got {inner!r}; with format.class=delta it takes fields of the value itself"
+        )
+    return list(names) if make is _by_field else []
+
+
 def strftime_of(path_format: str) -> str:
     """Joda's letters in strftime's: `'year'=YYYY/'month'=MM`."""
     return "".join(_strftime_of_token(match, path_format) for match in _TOKENS.finditer(path_format))

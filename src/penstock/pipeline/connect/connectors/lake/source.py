@@ -18,7 +18,7 @@ from penstock.pipeline.connect.api import ConfigDef, SourceConnector, SourceTask
 from penstock.pipeline.connect.connectors.lake.arrow import connect_schema, connect_value, to_microseconds
 from penstock.pipeline.connect.connectors.lake.file_systems import files_of
 from penstock.pipeline.connect.connectors.lake.formats import format_named
-from penstock.pipeline.connect.connectors.lake.lake_config import require_place, source_keys
+from penstock.pipeline.connect.connectors.lake.lake_config import SOURCE_KEYS, require_place
 from penstock.pipeline.connect.data import SourceRecord
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
 
@@ -31,7 +31,7 @@ MOST_WAIT_SECONDS: Final = 0.5
 
 class LakeSourceTask(SourceTask):
     def start(self, configs: Mapping[str, str]) -> None:
-        self._settings = source_keys().parse(configs)
+        self._settings = SOURCE_KEYS.parse(configs)
         self._task, self._tasks = int(configs.get(TASK, 0)), int(configs.get(TASKS, 1))
         self._files = files_of(self._settings)
         found = format_named(self._settings["format.class"])
@@ -137,14 +137,14 @@ class LakeSourceConnector(SourceConnector):
     """Reads Parquet, JSON or CSV files."""
 
     task_class = LakeSourceTask
-    config_def: ClassVar[ConfigDef] = source_keys()
+    config_def: ClassVar[ConfigDef] = SOURCE_KEYS
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [{**self.configs, TASK: str(task), TASKS: str(max_tasks)} for task in range(max_tasks)]
 
     def validate(self, configs: Mapping[str, str]) -> dict[str, list[str]]:
         try:
-            require_place(source_keys().parse(configs))
+            require_place(SOURCE_KEYS.parse(configs))
         except ConfigError as error:
             return {"store.path": [str(error)]}
         return {}
