@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +16,9 @@ from tests.broker.platform import Platform
 from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.postgres import Postgres
 from tests.support.processes import Process, free_port, wait_for
+from tests.support.spark import QUICK_JAVA
+from tests.support.spark_cluster import SparkCluster
+from tests.support.spark_processes import is_alive, java_below, kill, python_workers_below
 
 SCRIPTS = Path(sys.executable).parent
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -32,6 +32,9 @@ SCHEMA = {
     ],
 }
 PATIENCE_SECONDS = 240.0
+EXECUTOR_MEMORY = "512m"
+MOST_KILLS = 5
+SECONDS_TO_SEE_A_LOSS = 10.0
 
 
 def line_of(number: int) -> str:
@@ -55,6 +58,9 @@ class ConnectPipeline:
 
     def start(self) -> None:
         self._start_worker()
+        self._create_connectors()
+
+    def _create_connectors(self) -> None:
         for name, config in self._connectors().items():
             wait_for(lambda n=name, c=config: self._created(n, c), PATIENCE_SECONDS, f"connector {name}", 0.2)
 
@@ -64,6 +70,10 @@ class ConnectPipeline:
         return said.status in (200, 201)
 
     def _start_worker(self) -> None:
+        self._launch_worker()
+        self._wait_for_worker()
+
+    def _launch_worker(self) -> None:
         settings = {
             **worker_settings(self._platform.bootstrap, "pipeline", self._port),
             "data.dir": str(self._folder / "connect-data"),
@@ -73,11 +83,19 @@ class ConnectPipeline:
             "task.restart.backoff.ms": "500",
             "task.restart.backoff.max.ms": "2000",
             "task.restart.max.retries": "1000",
+            **self._spark_settings(),
         }
         properties = self._folder / "worker.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        self._worker = Process([SCRIPTS / "connect-distributed", properties], self._folder / "connect.log")
+        command = [SCRIPTS / "connect-distributed", properties]
+        self._worker = Process(command, self._folder / "connect.log", QUICK_JAVA)
+
+    def _wait_for_worker(self) -> None:
+        assert self._worker is not None
         self._worker.wait_until(self._client.is_ready, PATIENCE_SECONDS, "the worker to be ready")
+
+    def _spark_settings(self) -> dict[str, str]:
+        return {}
 
     def _connectors(self) -> dict[str, dict[str, str]]:
         sink = {"topics": "numbers", "value.converter": JSON, "tasks.max": "2"}
@@ -149,21 +167,20 @@ class ConnectPipeline:
 
     def kill_the_pipeline(self) -> None:
         assert self._worker is not None
-        java = self._java()
+        drivers = self._drivers()
         self._worker.kill()
-        wait_for(lambda: not any(map(_is_alive, java)), 30, "Spark to end with its worker")
+        wait_for(lambda: not any(map(is_alive, drivers)), 30, "Spark to end with its worker")
         self._start_worker()
 
     def kill_spark(self) -> None:
         """Driver and executor are one process here."""
-        for pid in self._java():
-            _kill(pid)
+        for pid in self._drivers():
+            kill(pid)
 
     def kill_python_workers(self) -> None:
-        for java in self._java():
-            for daemon in _children(java):
-                for worker in _children(daemon):
-                    _kill(worker)
+        for executor in self._executors():
+            for worker in python_workers_below(executor):
+                kill(worker)
 
     def kill_the_broker(self) -> None:
         self._platform.restart_broker(kill=True)
@@ -172,9 +189,12 @@ class ConnectPipeline:
         self._postgres.kill()
         self._postgres.start()
 
-    def _java(self) -> list[int]:
+    def _drivers(self) -> list[int]:
         assert self._worker is not None
-        return [pid for pid in _children(self._worker.pid) if "java" in _command(pid)]
+        return java_below(self._worker.pid)
+
+    def _executors(self) -> list[int]:
+        return self._drivers()
 
     # --- what came out
 
@@ -227,30 +247,65 @@ class ConnectPipeline:
             self._worker.stop()
 
 
-def _children(pid: int) -> list[int]:
-    found = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-    )
-    return [int(each) for each in found.stdout.split()]
+class ClusterPipeline(ConnectPipeline):
+    """The same with its tasks on a cluster, where an executor and a worker of Spark's die alone."""
 
+    def __init__(
+        self,
+        folder: Path,
+        platform: Platform,
+        postgres: Postgres,
+        chance: random.Random,
+        cluster: SparkCluster,
+    ) -> None:
+        super().__init__(folder, platform, postgres, chance)
+        self._cluster = cluster
 
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
+    def start(self) -> None:
+        """Both at once: Spark is first asked for with the first connector."""
+        self._launch_worker()
+        self._cluster.start()
+        self._wait_for_worker()
+        self._create_connectors()
 
+    def stop(self) -> None:
+        super().stop()
+        self._cluster.stop()
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    def _spark_settings(self) -> dict[str, str]:
+        return {"spark.master": self._cluster.address, "spark.executor.memory": EXECUTOR_MEMORY}
 
+    def faults(self) -> list[Callable[[], None]]:
+        return [*super().faults(), self.kill_an_executor, self.kill_a_spark_worker]
 
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    def kill_an_executor(self) -> None:
+        kill(self._chance.choice(wait_for(self._executors, PATIENCE_SECONDS, "an executor")))
+
+    def kill_an_executor_at_work(self) -> None:
+        """Spark says which tasks died with it; one that had none at that moment is not counted."""
+        wait_for(self._has_begun_to_arrive, PATIENCE_SECONDS, self._described)
+        before = self.tasks_lost()
+        for _ in range(MOST_KILLS):
+            self.kill_an_executor()
+            try:
+                wait_for(lambda: self.tasks_lost() > before, SECONDS_TO_SEE_A_LOSS)
+            except TimeoutError:
+                continue
+            return
+        raise AssertionError(f"none of {MOST_KILLS} executors had a task when it was killed")
+
+    def kill_a_spark_worker(self) -> None:
+        name = self._chance.choice(list(self._cluster.workers))
+        self._cluster.kill_worker(name)
+        self._cluster.start_worker(name)
+
+    def tasks_lost(self) -> int:
+        """With an executor, since the driver began."""
+        log = self._folder / "connect-data" / "spark" / "spark.log"
+        return log.read_text(errors="replace").count("ExecutorLostFailure")
+
+    def _has_begun_to_arrive(self) -> bool:
+        return self._rows("upserted")[0] > 0
+
+    def _executors(self) -> list[int]:
+        return self._cluster.executors()
