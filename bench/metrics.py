@@ -8,6 +8,7 @@ CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
 TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
 SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
 TOOL_START, CONSOLE_CONSUMER = 0.25, 1.0
+AS_FAST_AS_BY_HAND, AS_FAST_AS_CONNECT = 1 / 0.9, 1.0
 AS_FAST_AS_BARE, HALF_AS_FAST_AS_BARE, FASTER_THAN_AIO = 1 / 0.9, 1 / 0.5, 1 / 1.5
 
 
@@ -37,9 +38,15 @@ METRICS = (
         CPU_SMALL_REQUEST,
     ),
     Metric("small_requests_few_cpu", "the same CPU, at most five requests in flight", "s", CPU_SMALL_REQUEST),
-    Metric("latency_p50", "produce to consume, p50", "ms"),
-    Metric("latency_p99", "produce to consume, p99", "ms", TAIL_LATENCY),
-    Metric("latency_p999", "produce to consume, p99.9", "ms"),
+    Metric("latency_p50", "produce to fetch, p50", "ms"),
+    Metric("latency_p99", "produce to fetch, p99", "ms", TAIL_LATENCY),
+    Metric("latency_p999", "produce to fetch, p99.9", "ms"),
+    Metric("latency_brisk_p99", "produce to fetch at 2,000 records/s, p99", "ms"),
+    Metric("latency_acknowledged_p99", "produce to acknowledgement (acks=all), p99", "ms"),
+    Metric("latency_written_p99", "the client's own delay in these, p99", "ms"),
+    Metric("latency_librdkafka_p50", "produce to consume through librdkafka, p50", "ms"),
+    Metric("latency_librdkafka_p99", "produce to consume through librdkafka, p99", "ms"),
+    Metric("latency_librdkafka_p999", "produce to consume through librdkafka, p99.9", "ms"),
     Metric("settle_classic", "classic group settles after one of 50 members left", "ms", SETTLE),
     Metric("settle_consumer", "consumer group (KIP-848) settles after the same", "ms", SETTLE),
     Metric("commit_p50", "offset commit, p50", "ms"),
@@ -100,6 +107,45 @@ METRICS = (
     ),
     Metric("rest_rss", "REST proxy: RSS after load", "MB"),
     Metric("services_rss", "registry and REST proxy: RSS after load", "MB", most=150),
+    Metric(
+        "pipeline_lake_seconds",
+        "Kafka -> Parquet, 1,000,000 records; PySpark by hand as Kafka",
+        "s",
+        AS_FAST_AS_BY_HAND,
+    ),
+    Metric("pipeline_lake_cpu", "CPU of the pipeline for these", "s"),
+    Metric("pipeline_lake_rss", "RSS of the pipeline after these", "MB"),
+    Metric(
+        "pipeline_postgres_seconds",
+        "Kafka -> PostgreSQL, 1,000,000 inserts; PySpark by hand as Kafka",
+        "s",
+        AS_FAST_AS_BY_HAND,
+    ),
+    Metric("pipeline_postgres_cpu", "CPU of the pipeline for these", "s"),
+    Metric("pipeline_postgres_rss", "RSS of the pipeline after these", "MB"),
+    Metric("pipeline_upsert_seconds", "Kafka -> PostgreSQL, 1,000,000 upserts", "s"),
+    Metric("pipeline_upsert_cpu", "CPU of the pipeline for these", "s"),
+    Metric("pipeline_upsert_rss", "RSS of the pipeline after these", "MB"),
+    Metric(
+        "pipeline_file_seconds",
+        "file -> Kafka, 1,000,000 lines of 100 bytes, as strings; Apache's Connect as Kafka",
+        "s",
+        AS_FAST_AS_CONNECT,
+    ),
+    Metric("pipeline_file_cpu", "CPU of the worker for these", "s"),
+    Metric("pipeline_file_rss", "RSS of the worker after these", "MB"),
+    Metric(
+        "pipeline_file_json_seconds",
+        "file -> Kafka, the same as JSON with schemas; Apache's Connect as Kafka",
+        "s",
+        AS_FAST_AS_CONNECT,
+    ),
+    Metric("pipeline_file_json_cpu", "CPU of the worker for these", "s"),
+    Metric("pipeline_file_json_rss", "RSS of the worker after these", "MB"),
+    Metric("pipeline_latency_p50", "Kafka -> Kafka in real-time mode, p50", "ms", most=10),
+    Metric("pipeline_latency_p95", "Kafka -> Kafka in real-time mode, p95", "ms"),
+    Metric("pipeline_mirror_p50", "mirroring, exactly once, p50", "ms", most=700),
+    Metric("pipeline_mirror_p95", "mirroring, exactly once, p95", "ms"),
 )
 
 BY_KEY = {metric.key: metric for metric in METRICS}

@@ -23,6 +23,7 @@ OWN_WARM_UP_ROUNDS = 3
 IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
 GROUP_CLIENT = "bench.group_client"
+LATENCY_CLIENT = "bench.latency_client"
 
 
 CLIENTS_MAX_IN_FLIGHT = 1_000_000
@@ -44,6 +45,8 @@ class Sizes:
     transactions: int
     tool_records: int = 1_000_000
     client_records: int = 500_000  # of the Python clients, a multiple of a thousand
+    pipeline_records: int = 2_000_000
+    pipeline_latency_records: int = 1_000
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -60,11 +63,13 @@ class Sizes:
             transactions=max(2, round(self.transactions * scale)),
             tool_records=max(1_000, round(self.tool_records * scale)),
             client_records=max(1, round(self.client_records * scale / 1_000)) * 1_000,
+            pipeline_records=max(1_000, round(self.pipeline_records * scale)),
+            pipeline_latency_records=max(100, round(self.pipeline_latency_records * scale)),
         )
 
 
 FULL = Sizes(5, 1.0, 100_000, 10_000, 500, 5.0, 2_000, 500, 10, 10_000, 200)
-QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500, 5, 5_000, 100)
+QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500, 5, 5_000, 100, pipeline_records=500_000)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,15 @@ class Load:
     seconds: float
     cpu_seconds: float
     companion_cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Nanoseconds of each record from the moment that it was due."""
+
+    written: list[int]
+    acknowledged: list[int]
+    read: list[int]
 
 
 class Session:
@@ -134,7 +148,7 @@ class Session:
             costs.append(self.warm_up_round(server))
         self.say(f"{server.name}: warmed up in {len(costs)} rounds")
 
-    def warm_up_with(self, work: Callable[[Session, Server], None]) -> None:
+    def warm_up_with(self, work: Callable[[Session, Server], object]) -> None:
         """A scenario's own work, a few times before it counts; the general warm-up has none of its kind."""
         for server in self.steady():
             for _ in range(OWN_WARM_UP_ROUNDS):
@@ -148,7 +162,7 @@ class Session:
         with self.topic(server, 1) as topic:
             small = self.small_requests(server, topic, self.sizes.small_requests)
         with self.topic(server, 1) as topic:
-            self.latency(server, topic, self.sizes.latency_records, BRISK_RECORDS_PER_SECOND)
+            self.librdkafka_latency(server, topic, self.sizes.latency_records, BRISK_RECORDS_PER_SECOND)
         return tuple(load.cpu_seconds for load in (*large, small))
 
     def close(self) -> None:
@@ -189,8 +203,16 @@ class Session:
 
     def latency(
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
+    ) -> Latencies:
+        """By a client that is nothing but two sockets."""
+        job = {"topic": topic, "records": records, "warm_up_records": warm_up_records}
+        rate = {"records_per_second": records_per_second}
+        return Latencies(**run_module(LATENCY_CLIENT, "latency", {"port": server.port, **job, **rate}))
+
+    def librdkafka_latency(
+        self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
     ) -> list[int]:
-        """Nanoseconds of each record from produce to consume."""
+        """Nanoseconds of each record from produce() to the poll() that returns it."""
         job = {"topic": topic, "partitions": 1, "records": records, "warm_up_records": warm_up_records}
         rate = {"records_per_second": records_per_second}
         result: list[int] = run_client("latency", bootstrap=server.bootstrap, **job, **rate)["nanoseconds"]

@@ -18,11 +18,8 @@ from bench import topics
 from bench.client import run_client
 from bench.servers import Server
 from bench.session import Session
+from bench.start_scripts import JVM_FLAGS
 
-JVM_FLAGS = (
-    *("-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35"),
-    *("-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true"),
-)
 LIST_HEAP, CONSUMER_HEAP = "-Xmx256M", "-Xmx512M"
 RECORD_BYTES = 100
 TOPIC = "console-tools"
