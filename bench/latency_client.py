@@ -22,7 +22,7 @@ import socket
 import struct
 import sys
 import time
-from typing import Any
+from typing import Any, Self
 
 from bench.latency_requests import (
     ask_topic_id,
@@ -46,19 +46,23 @@ now_ns = time.perf_counter_ns
 class Stream:
     """A socket whose answers come as frames."""
 
-    def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.send = self._socket.sendall
         self.fileno = self._socket.fileno
         self.close = self._socket.close
         self._received = b""
 
+    @classmethod
+    def to(cls, port: int) -> Self:
+        return cls(socket.create_connection(("127.0.0.1", port)))
+
     def receive(self) -> list[memoryview]:
         """Reads what is there; the frames that are whole now, without their sizes."""
         data = self._socket.recv(RECEIVE_BYTES)
         if not data:
-            raise ConnectionError("the broker closed the connection")
+            raise ConnectionError("the other side closed the connection")
         received = memoryview(self._received + data)
         frames, position = [], 0
         while (end := _end_of_frame(received, position)) <= len(received):
@@ -83,7 +87,7 @@ class LatencyRun:
         topic_id = ask_topic_id(port, topic)
         self._produces = [encode_produce(topic_id, number) for number in range(count)]
         self._fetches = [encode_fetch(topic_id, offset) for offset in range(count + 1)]
-        self._producer, self._fetcher = Stream(port), Stream(port)
+        self._producer, self._fetcher = Stream.to(port), Stream.to(port)
         self._count = count
         self._interval_ns = 1e9 / records_per_second
         self._start_ns = 0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench import topics
 from bench.client import run_client, run_module
+from bench.latency_floor import running_floor
 from bench.metrics import BY_KEY
 from bench.servers import SERVERS, Server
 
@@ -22,6 +23,7 @@ IDLE_WARM_UP_ROUNDS = 2  # so many rounds in a row without improvement end the w
 OWN_WARM_UP_ROUNDS = 3
 IMPROVEMENT = 0.9  # of the best before
 BRISK_RECORDS_PER_SECOND = 2_000
+BUSY_RECORDS_PER_SECOND = 5_000
 GROUP_CLIENT = "bench.group_client"
 LATENCY_CLIENT = "bench.latency_client"
 
@@ -205,9 +207,19 @@ class Session:
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
     ) -> Latencies:
         """By a client that is nothing but two sockets."""
-        job = {"topic": topic, "records": records, "warm_up_records": warm_up_records}
+        return self._socket_latency(server.port, topic, records, records_per_second, warm_up_records)
+
+    def latency_floor(self, records: int, records_per_second: int, warm_up_records: int = 0) -> Latencies:
+        """The same of a server that has its answers ready."""
+        with running_floor(warm_up_records + records) as port:
+            return self._socket_latency(port, "any", records, records_per_second, warm_up_records)
+
+    def _socket_latency(
+        self, port: int, topic: str, records: int, records_per_second: int, warm_up_records: int
+    ) -> Latencies:
+        job = {"port": port, "topic": topic, "records": records, "warm_up_records": warm_up_records}
         rate = {"records_per_second": records_per_second}
-        return Latencies(**run_module(LATENCY_CLIENT, "latency", {"port": server.port, **job, **rate}))
+        return Latencies(**run_module(LATENCY_CLIENT, "latency", {**job, **rate}))
 
     def librdkafka_latency(
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 from bench.client import run_module
 from bench.latency_client import LatencyRun, Stream
+from bench.latency_floor import running_floor
 from bench.latency_requests import check_acknowledged, check_read_back, encode_produce, value_of
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -47,6 +48,19 @@ def test_every_record_has_its_times(kafka: KafkaServer, topic: str) -> None:
     for written, acknowledged, read in zip(*result.values(), strict=True):
         assert 0 <= written < acknowledged
         assert written < read
+
+
+def test_the_floor_answers_as_a_broker_does() -> None:
+    with running_floor(RECORDS) as port:
+        run = LatencyRun(port, "any", RECORDS, records_per_second=500)
+        run.run()
+    assert len(run.acknowledged_ns) == len(run.read_ns) == RECORDS
+
+
+def test_the_floor_answers_a_fetch_that_comes_late() -> None:
+    """The records are all produced before the second fetch."""
+    with running_floor(RECORDS) as port:
+        LatencyRun(port, "any", RECORDS, records_per_second=10_000_000).run()
 
 
 def test_a_record_that_is_written_late_is_charged_for_it(kafka: KafkaServer, topic: str) -> None:
@@ -121,7 +135,7 @@ def test_what_is_acknowledged_wrongly_fails(frame: memoryview, complaint: str) -
 @contextmanager
 def peer_that(act: Callable[[socket.socket], None]) -> Iterator[Stream]:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        stream = Stream(server.getsockname()[1])
+        stream = Stream.to(server.getsockname()[1])
         accepted, _ = server.accept()
         with accepted:
             thread = threading.Thread(target=act, args=(accepted,))
@@ -149,7 +163,7 @@ def test_frames_come_whole_however_they_were_cut() -> None:
 def test_a_closed_connection_says_so() -> None:
     with (
         peer_that(lambda peer: peer.shutdown(socket.SHUT_WR)) as stream,
-        pytest.raises(ConnectionError, match="the broker closed the connection"),
+        pytest.raises(ConnectionError, match="the other side closed the connection"),
     ):
         stream.receive()
 
