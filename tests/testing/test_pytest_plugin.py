@@ -15,10 +15,10 @@ filterwarnings = error
 """
 
 
-def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+def run(project: pytest.Pytester, *arguments: str, timeout: float = 120) -> pytest.RunResult:
     if not (project.path / "tox.ini").exists():
         project.makeini(STRICT)
-    return project.runpytest_subprocess("-q", *arguments, timeout=120)
+    return project.runpytest_subprocess("-q", *arguments, timeout=timeout)
 
 
 def test_the_fixtures_are_listed_with_what_they_do(pytester: pytest.Pytester) -> None:
@@ -37,6 +37,9 @@ def test_the_fixtures_are_listed_with_what_they_do(pytester: pytest.Pytester) ->
             "*A real Schema Registry on a free port, with its schemas in `penstock_broker`*",
             "penstock_rest [[]session scope] -- *",
             "*A real REST proxy on a free port, before `penstock_broker` and `penstock_registry`*",
+            "penstock_connect -- *",
+            "*A real Connect worker before `penstock_broker`, on a Spark of its own*",
+            "penstock_connect_settings [[]session scope] -- *",
             "penstock_intercept -- *",
             "*Delays requests, drops them, answers them with an error, and lists those that came.",
         ]
@@ -51,7 +54,12 @@ def test_those_who_do_not_use_it_do_not_pay_for_it() -> None:
     loaded = json.loads(subprocess.check_output([sys.executable, "-c", program]))
     assert not {"asyncio", "uvloop", "confluent_kafka", "kazoo"} & set(loaded)
     ours = {name for name in loaded if name.startswith("penstock")}
-    assert ours == {"penstock", "penstock.testing", "penstock.testing.pytest_plugin"}
+    assert ours == {
+        "penstock",
+        "penstock.testing",
+        "penstock.testing.config_text",
+        "penstock.testing.pytest_plugin",
+    }
 
 
 def test_one_broker_a_topic_for_each_test(pytester: pytest.Pytester) -> None:

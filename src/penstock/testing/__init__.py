@@ -1,5 +1,6 @@
-"""The shipped test kit: a broker, a registry and a REST proxy inside the test's own process, request interception, a
-clock to move, a file system that fails when told, and the pytest plugin that hands them out.
+"""The shipped test kit: a broker, a registry and a REST proxy inside the test's own process, a Connect worker beside
+it, request interception, a clock to move, a file system that fails when told, and the pytest plugin that hands these
+out.
 
 What is named here is imported when it is asked for: pytest loads the plugin, and with it this package, at every start.
 """
@@ -8,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.testing.connect_process import ConnectProcess, ConnectTrouble
     from penstock.testing.in_process import TEST_SETTINGS, AsyncInProcessBroker, InProcessBroker
     from penstock.testing.in_process_services import InProcessRegistry, InProcessRestProxy
     from penstock.testing.interception import Interceptor, Rule, SeenRequest
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = [
     "TEST_SETTINGS",
     "AsyncInProcessBroker",
+    "ConnectProcess",
+    "ConnectTrouble",
     "InProcessBroker",
     "InProcessRegistry",
     "InProcessRestProxy",
@@ -28,6 +32,8 @@ __all__ = [
 _MODULE_OF = {
     "TEST_SETTINGS": "in_process",
     "AsyncInProcessBroker": "in_process",
+    "ConnectProcess": "connect_process",
+    "ConnectTrouble": "connect_process",
     "InProcessBroker": "in_process",
     "InProcessRegistry": "in_process_services",
     "InProcessRestProxy": "in_process_services",

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.testing.config_text import as_text
+
 if TYPE_CHECKING:
     from penstock.client.consumer.kafka_consumer import KafkaConsumer
     from penstock.client.producer.kafka_producer import KafkaProducer
-    from penstock.testing import InProcessBroker, InProcessRegistry, InProcessRestProxy, Interceptor
+    from penstock.testing import (
+        ConnectProcess,
+        InProcessBroker,
+        InProcessRegistry,
+        InProcessRestProxy,
+        Interceptor,
+    )
 
 INI_NAME = "penstock_settings"
 SETTINGS_MARKER = "penstock_settings"
@@ -49,7 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker(SETTINGS_MARKER)
     if marker is None or "penstock_broker" not in metafunc.fixturenames:
         return
-    settings = _as_text(*marker.args, **marker.kwargs)
+    settings = as_text(*marker.args, **marker.kwargs)
     label = ",".join(f"{name}={value}" for name, value in settings.items())
     metafunc.parametrize("penstock_broker", [settings], indirect=True, ids=[label], scope="session")
 
@@ -60,14 +68,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     broker = getattr(item, "funcargs", {}).get("penstock_broker")
     if broker is not None and not broker.is_running:
         broker.start_broker()
-
-
-def _as_text(settings: Mapping[str, object]) -> dict[str, str]:
-    return {name: _config_text(value) for name, value in settings.items()}
-
-
-def _config_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # fixtures
@@ -98,7 +98,7 @@ def penstock_broker(
     """
     from penstock.testing import InProcessBroker
 
-    with InProcessBroker(_as_text({**penstock_settings, **getattr(request, "param", {})})) as broker:
+    with InProcessBroker(as_text({**penstock_settings, **getattr(request, "param", {})})) as broker:
         yield broker
 
 
@@ -174,6 +174,43 @@ def penstock_rest(
         yield proxy
 
 
+@pytest.fixture(scope="session")
+def penstock_connect_settings() -> dict[str, str]:
+    """Settings of the worker that `penstock_connect` starts, as in connect-distributed.properties; none by default.
+
+    Override this fixture in the conftest.py at the root of the tests, to try out a connector of your own:
+
+        @pytest.fixture(scope="session")
+        def penstock_connect_settings():
+            return {"plugin.path": "connectors"}
+    """
+    return {}
+
+
+@pytest.fixture(scope="session")
+def _penstock_connect_worker(
+    penstock_broker: "InProcessBroker", penstock_connect_settings: Mapping[str, object]
+) -> Iterator["ConnectProcess"]:
+    from penstock.testing import ConnectProcess
+
+    with ConnectProcess(penstock_broker.bootstrap_servers, as_text(penstock_connect_settings)) as worker:
+        yield worker
+
+
+@pytest.fixture
+def penstock_connect(_penstock_connect_worker: "ConnectProcess") -> Iterator["ConnectProcess"]:
+    """A real Connect worker before `penstock_broker`, on a Spark of its own: `penstock_connect.url`.
+
+        penstock_connect.start_connector("lake", {"connector.class": "LakeSink", "topics": penstock_topic, ...})
+
+    returns when all its tasks run. The worker is one per session, in a process of its own, and takes seconds to start;
+    connectors are deleted after the test. It needs `penstock[spark]`.
+    """
+    yield _penstock_connect_worker
+    for name in _penstock_connect_worker.connectors():
+        _penstock_connect_worker.delete_connector(name)
+
+
 @pytest.fixture
 def penstock_intercept(penstock_broker: "InProcessBroker") -> Iterator["Interceptor"]:
     """Delays requests, drops them, answers them with an error, and lists those that came.
@@ -203,7 +240,7 @@ def _topic_options(node: Any) -> tuple[int, dict[str, str]]:
             got = ", ".join([*map(repr, marker.args), *sorted(unknown)])
             raise pytest.UsageError(f"{TOPIC_MARKER}: got {got}; takes partitions=... and configs=...")
         options = {**marker.kwargs, **options}
-    return options.get("partitions", 1), _as_text(options.get("configs", {}))
+    return options.get("partitions", 1), as_text(options.get("configs", {}))
 
 
 def _delete_topic(broker: "InProcessBroker", name: str) -> None:

@@ -2,6 +2,9 @@
 
 A task that failed is left out until its restart is due, or somebody restarts it. One that could not reach Kafka is only
 put off for a moment: it has not failed. Reports of tasks with older configs still say how far a sink has come.
+
+A task is RUNNING once it has said so: who waits for that must not be told a moment before it fails to start. So a tick
+with tasks that were not heard of yet is a short one.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from penstock.pipeline.connect.worker.sink_partitions import TopicPartition, div
 
 RETRY_MS = 1_000
 """Before a task is tried again that could not reach Kafka."""
+FIRST_RUN_MS = 100
+"""Of a tick with tasks that have just been started."""
 
 
 @dataclass(slots=True)
@@ -26,6 +31,9 @@ class RunningTask:
     state: str = UNASSIGNED
     trace: str | None = None
     not_before_ms: int = 0
+
+    def become_running(self) -> None:
+        self.state, self.trace = RUNNING, None
 
     def fail(self, trace: str | None, now_ms: int) -> None:
         self.state, self.trace = FAILED, trace
@@ -78,30 +86,39 @@ class ConnectorTasks:
         self, now_ms: int, offsets: Sequence[tuple[bytes, bytes]], offsets_position: Mapping[int, int]
     ) -> list[TaskWork]:
         known: list[tuple[bytes, bytes | None]] = list(offsets)
+        numbers = self._ready(now_ms)
+        run_ms = self._run_ms(numbers)
         return [
-            self._work(number, offsets=known, offsets_position=dict(offsets_position))
-            for number, task in enumerate(self.tasks)
-            if self._starts(task, now_ms)
+            self._work(number, run_ms, offsets=known, offsets_position=dict(offsets_position))
+            for number in numbers
         ]
 
     def plan_sink(self, now_ms: int) -> list[TaskWork]:
         """Tasks without partitions have nothing to do, and are well."""
         shares = divide(self.partitions, len(self.tasks))
+        ready = self._ready(now_ms)
+        for number in ready:
+            if not shares[number]:
+                self.tasks[number].become_running()
+        numbers = [number for number in ready if shares[number]]
+        run_ms = self._run_ms(numbers)
         return [
-            self._work(number, positions={each: self.positions.get(each) for each in shares[number]})
-            for number, task in enumerate(self.tasks)
-            if self._starts(task, now_ms) and shares[number]
+            self._work(number, run_ms, positions={each: self.positions.get(each) for each in shares[number]})
+            for number in numbers
         ]
 
-    def _starts(self, task: RunningTask, now_ms: int) -> bool:
-        if not task.is_ready(now_ms):
-            return False
-        task.state, task.trace = RUNNING, None
-        return True
+    def _ready(self, now_ms: int) -> list[int]:
+        return [number for number, task in enumerate(self.tasks) if task.is_ready(now_ms)]
+
+    def _run_ms(self, numbers: Sequence[int]) -> int:
+        if all(self.tasks[number].state == RUNNING for number in numbers):
+            return self.run_ms
+        return min(self.run_ms, FIRST_RUN_MS)
 
     def _work(
         self,
         number: int,
+        run_ms: int,
         *,
         offsets: list[tuple[bytes, bytes | None]] | None = None,
         offsets_position: Mapping[int, int] | None = None,
@@ -115,7 +132,7 @@ class ConnectorTasks:
             task_configs=self.tasks[number].configs,
             connector_configs=self.connector_configs,
             worker_configs=self.worker_configs,
-            run_ms=self.run_ms,
+            run_ms=run_ms,
             offsets=offsets or [],
             offsets_position=offsets_position or {},
             positions=positions or {},
@@ -141,6 +158,7 @@ class ConnectorTasks:
         elif report.state == FAILED:
             task.fail(report.trace or report.error_message, now_ms)
         else:
+            task.become_running()
             task.restarts.on_success(now_ms)
 
     def on_tick_failure(self, trace: str, now_ms: int) -> None:
