@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src/penstock"
 
 TIERS = [
-    {"types", "errors", "clock", "settings", "java_hash"},
+    {"types", "errors", "clock", "settings", "java_hash", "child_processes"},
     {"wire", "records", "machine"},
     {"group", "txn", "replica", "controller", "share"},
     {"log"},

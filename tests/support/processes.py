@@ -9,16 +9,16 @@ from __future__ import annotations
 import atexit
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
+
+from penstock import child_processes
 
 LOWEST_PORT = 10_000
 PORT_ATTEMPTS = 1_000
@@ -91,15 +91,8 @@ def rss_bytes(pid: int) -> int:
 
 
 def dying_with_us(argv: Sequence[str], number: signal.Signals = signal.SIGKILL) -> list[str]:
-    """The same command, which the kernel ends with `number` when this process ends, even if that is killed.
-
-    The kernel watches the thread that starts it, not the process: a command that another thread than the first starts
-    is left as it is.
-    """
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or threading.get_native_id() != os.getpid():
-        return list(argv)
-    return [setpriv, "--pdeathsig", number.name.removeprefix("SIG"), "--", *argv]
+    """As the product does it, but at once: what a killed test leaves behind has nothing to save."""
+    return child_processes.dying_with_us(argv, number)
 
 
 class Process:

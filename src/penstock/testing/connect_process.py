@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from penstock.child_processes import dying_with_us, end
 from penstock.errors import PenstockError
 from penstock.testing.config_text import as_text
 
@@ -33,7 +34,6 @@ CONNECTOR_SECONDS = 120.0
 REQUEST_SECONDS = 60.0
 POLL_SECONDS = 0.1
 LOG_TAIL = 3_000
-DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
 SHORT_LIVED_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 CONNECT_SETTINGS: Mapping[str, str] = {
     "listeners": "http://127.0.0.1:0",
@@ -78,10 +78,10 @@ class ConnectProcess:
         settings = {"data.dir": str(self._folder / "data"), **self._settings}
         file = self._folder / "connect-distributed.properties"
         file.write_text("".join(f"{name}={_escaped(text)}\n" for name, text in settings.items()))
-        dies_with_us = DIES_WITH_US if shutil.which(DIES_WITH_US[0]) else ()
+        command = [sys.executable, "-m", "penstock.cli.tools.connect_distributed", str(file)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*dies_with_us, sys.executable, "-m", "penstock.cli.tools.connect_distributed", str(file)],
+                dying_with_us(command),
                 env={"JAVA_TOOL_OPTIONS": SHORT_LIVED_JAVA, **os.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -97,12 +97,7 @@ class ConnectProcess:
     def stop(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process, STOP_SECONDS)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.child_processes import dying_with_us, end
 from penstock.pipeline.spark.jars import spark_home
 from penstock.pipeline.spark.java import find_java_home
 from penstock.pipeline.spark.settings import EngineError
@@ -24,7 +25,6 @@ START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 20.0
 _MASTER_CLASS = "org.apache.spark.deploy.master.Master"
 _WORKER_CLASS = "org.apache.spark.deploy.worker.Worker"
-_DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
 _LOG4J = """rootLogger.level = warn
 rootLogger.appenderRef.console.ref = console
 appender.console.type = Console
@@ -90,7 +90,7 @@ def _start(
         *words,
     ]
     process = subprocess.Popen(
-        [*_dies_with_us(), *command],
+        dying_with_us(command),
         env=_environment(host, data_dir),
         stdin=subprocess.DEVNULL,
     )
@@ -100,12 +100,6 @@ def _start(
         stop(process)
         raise
     return process
-
-
-def _dies_with_us() -> tuple[str, ...]:
-    from shutil import which
-
-    return _DIES_WITH_US if which(_DIES_WITH_US[0]) else ()
 
 
 def _environment(host: str, data_dir: Path) -> dict[str, str]:
@@ -142,9 +136,4 @@ def _accepts(host: str, port: int) -> bool:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    end(process, STOP_TIMEOUT_S)
