@@ -12,6 +12,7 @@ from bench.servers import Server
 from bench.session import Session
 
 RECORD_BYTES = 100
+LAPS = 5
 BARE_COLUMN, OUR_COLUMN = "kafka", "penstock"
 BESIDE = {
     "client_produce_seconds": ("bare", "produce"),
@@ -26,12 +27,14 @@ def run(session: Session) -> None:
         for _ in range(session.sizes.rounds):
             for metric, (bare, ours) in BESIDE.items():
                 for column, command in ((BARE_COLUMN, bare), (OUR_COLUMN, ours)):
-                    session.record(metric, column, seconds_of(session, server, command))
+                    for seconds in laps_of(session, server, command):
+                        session.record(metric, column, seconds)
                     session.say_last(column, metric)
 
 
-def seconds_of(session: Session, server: Server, command: str) -> float:
+def laps_of(session: Session, server: Server, command: str) -> list[float]:
     with session.topic(server, 1) as topic:
         job = {"topic": topic, "records": session.sizes.client_records, "record_bytes": RECORD_BYTES}
-        seconds: float = run_module(MODULE, command, {"bootstrap": server.bootstrap, **job})["seconds"]
+        where = {"bootstrap": server.bootstrap, "laps": LAPS}
+        seconds: list[float] = run_module(MODULE, command, {**job, **where})["seconds"]
     return seconds

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from penstock import KafkaProducer, RecordBatch
 from tests.client.reading import records_of
 from tests.support.processes import wait_for
@@ -44,6 +46,21 @@ def test_it_does_not_run_callbacks_of_the_application(servers: str, topic: str) 
             producer.produce(topic, b"")
         wait_for(lambda: heard_in)
     assert heard_in == [producer._delivery._thread]
+
+
+@pytest.mark.parametrize("sending", ["one by one", "in batches"])
+def test_one_failure_among_many_is_counted_if_all_are_watched(servers: str, topic: str, sending: str) -> None:
+    values = [b""] * 20_000
+    values[15_001] = b"x" * 2_000_000
+    with KafkaProducer(bootstrap_servers=servers, max_request_size=5_000_000, **FAST) as producer:
+        producer.watch_every_record()
+        if sending == "one by one":
+            for value in values:
+                producer.produce(topic, value)
+        else:
+            producer.send_batch(RecordBatch(topic, values))
+        producer.flush()
+        assert producer.failed_records == 1
 
 
 def test_who_waits_after_it_is_not_forgotten(servers: str, topic: str) -> None:

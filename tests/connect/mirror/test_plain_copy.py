@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -80,3 +81,16 @@ def test_one_line_for_what_is_wrong(flow: Flow, tmp_path: Path, change: list[str
     assert done.returncode == 1
     assert done.stderr.startswith(f"kafka-mirror-maker: {said}")
     assert done.stderr.count("\n") == 1
+
+
+def test_one_refused_record_among_many_stops_it(flow: Flow, tmp_path: Path) -> None:
+    flow.create(flow.source, flow.topic)
+    flow.create(flow.target, flow.topic, max_message_bytes="30000")
+    with KafkaProducer(bootstrap_servers=flow.source) as producer:
+        for number in range(5_000):
+            producer.produce(flow.topic, b"x" * (50_000 if number == 4_321 else 10))
+    done = subprocess.run(
+        command(*files(flow, tmp_path), "--include", flow.topic), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert re.search(r"\d+ records were refused by the target; they are not committed", done.stderr)

@@ -337,6 +337,22 @@ class AsyncKafkaProducer:
         """
         return self._producer.failed_records
 
+    def watch_every_record(self) -> None:
+        """Has `failed_records` count every record that is sent without a future from now on, not a sample.
+
+        >>> import asyncio
+        >>> from penstock import AsyncKafkaProducer, RecordBatch
+        >>> async def main():
+        ...     async with AsyncKafkaProducer(bootstrap_servers="localhost:9092") as producer:
+        ...         producer.watch_every_record()
+        ...         sent = await producer.send_batch(RecordBatch("readings", [b"21.5"] * 5000))
+        ...         await producer.flush()
+        ...         print(sent - producer.failed_records, "arrived")
+        >>> asyncio.run(main())
+        5000 arrived
+        """
+        self._producer.watch_every_record()
+
     # --- transactions
 
     def transaction(self) -> "AsyncTransaction":

@@ -49,9 +49,8 @@ ROUNDS_UNTIL_IDLE = 50
 METADATA_SECONDS = 0.25
 STEP_ASIDE_SECONDS = 0.05
 WATCHED_PER_ROUND = 100
-WATCH_ONE_IN = 256
-WATCHED_PER_LOOK = 4
-"""So many watched records after the last one, a busy sender looks for deliveries."""
+WATCH_ONE_IN = 1024
+"""Of a busy sender's records, which looks for deliveries with each of these. Batches are larger then."""
 
 
 class DeliveryFailures:
@@ -94,6 +93,7 @@ class Delivery:
         """Whether a sender should `look_up`: callbacks run, or its record is the first."""
         self.runs_callbacks = False
         """Whether the application has given callbacks."""
+        self.watches_all = False
         self._to_watch = WATCHED_PER_ROUND
         self._watch_again: Callable[[], None] = lambda: None
         self._sender_serves = False
@@ -213,6 +213,11 @@ class Delivery:
             if self.is_serving:
                 self._round_over.wait(STEP_ASIDE_SECONDS)
 
+    def watch_all(self) -> None:
+        """From the next record on."""
+        self.watches_all = True
+        self._watch_again()
+
     def counts_unwatched(self, watch_again: Callable[[], None]) -> None:
         """Whoever counts unwatched records hears, for as long as it is there, that the next one is to be watched."""
         method = weakref.WeakMethod(watch_again)
@@ -225,9 +230,10 @@ class Delivery:
         self._to_watch -= 1
         if self._to_watch >= 0:
             return self.on_watched, 0
-        if self._to_watch % WATCHED_PER_LOOK == 0 and self._sender_may_serve():
+        is_due = not self.watches_all or self._to_watch % WATCH_ONE_IN == 0
+        if is_due and self._sender_may_serve():
             self._serve_in_sender(0)
-        return self.on_watched, WATCH_ONE_IN - 1
+        return self.on_watched, 0 if self.watches_all else WATCH_ONE_IN - 1
 
     def _sender_may_serve(self) -> bool:
         return not self.runs_callbacks and threading.get_ident() not in self._servers

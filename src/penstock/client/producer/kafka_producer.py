@@ -8,7 +8,8 @@ import atexit
 import logging
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
@@ -86,8 +87,8 @@ class KafkaProducer:
         )
         self._transactions = TransactionCalls(self._delivery, max_block_ms, self.config.transactional_id)
         self._passes_through = self._encode_key is None and self._encode_value is None and partitioner is None
-        self._unwatched = 0
-        """How many records may be sent without a callback, or a look around."""
+        self._unwatched: Iterator[Callable[..., object]] = iter(())
+        """Takes a record without a callback or a look around, as often as it may: nothing is counted in Python."""
         self._delivery.counts_unwatched(self._watch_again)
         self._is_closed = False
         _open_producers.add(self)
@@ -185,18 +186,15 @@ class KafkaProducer:
         >>> producer.failed_records
         0
         """
-        if (unwatched := self._unwatched) and partition is None and timestamp_ms is None and headers is None:
-            try:
-                if key is None:
-                    self._native.produce(topic, value)
-                else:
-                    self._native.produce(topic, value, key)
-                self._unwatched = unwatched - 1
-                return
-            except BufferError:
-                pass
-            except Exception as error:
-                raise self._queue.refusal(error, topic, value, key) from None
+        if partition is None and timestamp_ms is None and headers is None:
+            for native_produce in self._unwatched:
+                try:
+                    native_produce(topic, value) if key is None else native_produce(topic, value, key)
+                    return
+                except BufferError:
+                    break
+                except Exception as error:
+                    raise self._queue.refusal(error, topic, value, key) from None
         self._produce_patiently(topic, value, key, partition, timestamp_ms, headers)
 
     def _produce_patiently(
@@ -217,14 +215,14 @@ class KafkaProducer:
 
     def _next_callback(self) -> NativeDelivery | None:
         """For the next record without a future; None if it is not watched."""
-        if self._unwatched:
-            self._unwatched -= 1
+        for _ in self._unwatched:
             return None
-        callback, self._unwatched = self._delivery.next_watched()
+        callback, unwatched = self._delivery.next_watched()
+        self._unwatched = repeat(self._native.produce, unwatched)
         return callback
 
     def _watch_again(self) -> None:
-        self._unwatched = 0
+        self._unwatched = iter(())
 
     def send_batch(self, batch: RecordBatch) -> int:
         """Sends many records to one topic, without a future for each, and returns their number.
@@ -303,7 +301,8 @@ class KafkaProducer:
 
     @property
     def failed_records(self) -> int:
-        """How many records failed. Of many that `produce` sends at once a sample is watched, and counts.
+        """How many records failed. Of many that `produce` sends at once a sample is watched, and counts; after
+        `watch_every_record` all of them do.
 
         >>> from penstock import KafkaProducer
         >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
@@ -311,6 +310,21 @@ class KafkaProducer:
         0
         """
         return self._delivery.failures.count
+
+    def watch_every_record(self) -> None:
+        """Has `failed_records` count every record that `produce` and `send_batch` send from now on, not a sample.
+
+        For those who must know that all of them arrived, and need no future for each; it takes as long as a callback.
+
+        >>> from penstock import KafkaProducer, RecordBatch
+        >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+        ...     producer.watch_every_record()
+        ...     sent = producer.send_batch(RecordBatch("readings", [b"21.5"] * 5000))
+        ...     producer.flush()
+        ...     print(sent - producer.failed_records, "arrived")
+        5000 arrived
+        """
+        self._delivery.watch_all()
 
     # --- transactions
 

@@ -91,11 +91,12 @@ def _needs_a_serializer(topic: object, field: str, given: object) -> Serializati
 def produce_all(queue: SendQueue, batch: RecordBatch) -> None:
     """A batch of bytes or text: one record is watched, the next ones go without a look around."""
     rows, delivery, native_produce = _rows(batch), queue.delivery, queue.native_produce
+    unwatched = 0 if delivery.watches_all else WATCH_ONE_IN - 1
     for row in rows:
         if delivery.is_serving:
             delivery.look_up(batch.topic)
         queue.must_put(_with_callback(row, delivery.next_watched()[0]))
-        for row in islice(rows, WATCH_ONE_IN - 1):
+        for row in islice(rows, unwatched):
             try:
                 native_produce(*row)
             except BufferError:

@@ -56,6 +56,7 @@ class Streams:
                 KafkaProducer(self._producer_configs) as producer,
                 KafkaConsumer(self._consumer_configs) as consumer,
             ):
+                producer.watch_every_record()
                 consumer.subscribe(self._include)
                 while not self._stopping.is_set():
                     self._copy(consumer, producer)

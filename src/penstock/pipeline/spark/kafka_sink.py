@@ -78,6 +78,7 @@ def _values(batch: pa.RecordBatch, columns: Mapping[str, int], name: str) -> lis
 
 
 def send_all(producer: KafkaProducer, records: Iterator[Outgoing]) -> None:
+    producer.watch_every_record()  # a batch of rows must not be done while one of them is lost
     failed_before = producer.failed_records
     for record in records:
         producer.produce(*record)
