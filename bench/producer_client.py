@@ -1,9 +1,9 @@
 """Producing in Python: bare confluent-kafka and `KafkaProducer`, each in a process of its own.
 
-`python -m bench.producer_client send '{"bootstrap": ..., "topic": ..., "records": ..., "laps": ..., ...}'` prints the
-seconds of each lap, from its first record to the last acknowledgement, as JSON. Both have the same settings of
-librdkafka, and have sent a record before, so that connections and the producer's id are there. A lap is short, and
-there are several: what else the machine does now and then is in some of them, not in all.
+`python -m bench.producer_client '{"command": "send", "bootstrap": ..., "topic": ..., "records": ..., ...}'` answers
+each line of its input with the seconds of one lap, from its first record to the last acknowledgement. So two of them
+can take turns, and what else the machine does falls on both. Both have the same settings of librdkafka, and have sent a
+record before, so that connections and the producer's id are there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from bench.job_process import Job, serve_jobs
 from penstock import KafkaProducer, ProducerConfig, RecordBatch
 
 MODULE = "bench.producer_client"
@@ -24,16 +24,17 @@ TIMEOUT_SECONDS = 300.0
 POLL_EVERY = 1_000  # as often as a bare producer looks for acknowledgements
 BATCH_RECORDS = 1_000
 
-Job = dict[str, Any]
+Lap = Callable[[], None]
 
 
 # --- bare confluent-kafka: the loop that its documentation shows, twice, so that neither pays for the other
 
 
-def bare(job: Job) -> list[float]:
+def bare(job: Job) -> Lap:
     """Fire and forget."""
+    producer, topic, value, records = open_bare(job)
 
-    def work(producer: Producer, topic: str, value: bytes, records: int) -> None:
+    def lap() -> None:
         for number in range(records):
             while True:
                 try:
@@ -43,12 +44,14 @@ def bare(job: Job) -> list[float]:
                     producer.poll(0.05)
             if number % POLL_EVERY == 0:
                 producer.poll(0)
+        assert not producer.flush(TIMEOUT_SECONDS)
 
-    return run_bare(job, work)
+    return lap
 
 
-def bare_callback(job: Job) -> list[float]:
+def bare_callback(job: Job) -> Lap:
     """With a callback for each record, which is how it tells where records went."""
+    producer, topic, value, records = open_bare(job)
     offsets: list[int | None] = []
 
     def on_delivery(error: KafkaError | None, message: Message) -> None:
@@ -56,7 +59,8 @@ def bare_callback(job: Job) -> list[float]:
             raise KafkaException(error)
         offsets.append(message.offset())
 
-    def work(producer: Producer, topic: str, value: bytes, records: int) -> None:
+    def lap() -> None:
+        offsets.clear()
         for number in range(records):
             while True:
                 try:
@@ -66,69 +70,69 @@ def bare_callback(job: Job) -> list[float]:
                     producer.poll(0.05)
             if number % POLL_EVERY == 0:
                 producer.poll(0)
+        assert not producer.flush(TIMEOUT_SECONDS)
+        assert len(offsets) == records
 
-    seconds = run_bare(job, work)
-    assert len(offsets) == job["records"] * job["laps"]
-    return seconds
+    return lap
 
 
-def run_bare(job: Job, work: Callable[[Producer, str, bytes, int], None]) -> list[float]:
+def open_bare(job: Job) -> tuple[Producer, str, bytes, int]:
     config = ProducerConfig(bootstrap_servers=job["bootstrap"]).for_librdkafka()
     producer = Producer({**config, "partitioner": "murmur2_random"})
     value = os.urandom(job["record_bytes"])
     producer.produce(job["topic"], value)
-    producer.flush(TIMEOUT_SECONDS)
-    seconds = []
-    for _ in range(job["laps"]):
-        started = time.perf_counter()
-        work(producer, job["topic"], value, job["records"])
-        assert not producer.flush(TIMEOUT_SECONDS)
-        seconds.append(time.perf_counter() - started)
-    return seconds
+    assert not producer.flush(TIMEOUT_SECONDS)
+    return producer, job["topic"], value, job["records"]
 
 
 # --- ours
 
 
-def produce(job: Job) -> list[float]:
-    def work(producer: KafkaProducer, topic: str, value: bytes, records: int) -> None:
+def produce(job: Job) -> Lap:
+    producer, topic, value, records = open_ours(job)
+
+    def lap() -> None:
         for _ in range(records):
             producer.produce(topic, value)
+        finish(producer)
 
-    return run_ours(job, work)
+    return lap
 
 
-def send_batch(job: Job) -> list[float]:
-    def work(producer: KafkaProducer, topic: str, value: bytes, records: int) -> None:
+def send_batch(job: Job) -> Lap:
+    producer, topic, value, records = open_ours(job)
+
+    def lap() -> None:
         for _ in range(records // BATCH_RECORDS):
             producer.send_batch(RecordBatch(topic, [value] * BATCH_RECORDS))
+        finish(producer)
 
-    return run_ours(job, work)
+    return lap
 
 
-def send(job: Job) -> list[float]:
+def send(job: Job) -> Lap:
     """With a future for each record, the last of which is looked at."""
+    producer, topic, value, records = open_ours(job)
 
-    def work(producer: KafkaProducer, topic: str, value: bytes, records: int) -> None:
+    def lap() -> None:
         for _ in range(records):
             future = producer.send(topic, value)
         assert future.result(TIMEOUT_SECONDS).offset >= 0
+        finish(producer)
 
-    return run_ours(job, work)
+    return lap
 
 
-def run_ours(job: Job, work: Callable[[KafkaProducer, str, bytes, int], None]) -> list[float]:
+def open_ours(job: Job) -> tuple[KafkaProducer, str, bytes, int]:
+    producer = KafkaProducer(bootstrap_servers=job["bootstrap"])
     value = os.urandom(job["record_bytes"])
-    seconds = []
-    with KafkaProducer(bootstrap_servers=job["bootstrap"]) as producer:
-        producer.send(job["topic"], value).result(TIMEOUT_SECONDS)
-        for _ in range(job["laps"]):
-            started = time.perf_counter()
-            work(producer, job["topic"], value, job["records"])
-            producer.flush(TIMEOUT_SECONDS)
-            seconds.append(time.perf_counter() - started)
-        assert not producer.failed_records
-    return seconds
+    producer.send(job["topic"], value).result(TIMEOUT_SECONDS)
+    return producer, job["topic"], value, job["records"]
+
+
+def finish(producer: KafkaProducer) -> None:
+    producer.flush(TIMEOUT_SECONDS)
+    assert not producer.failed_records
 
 
 COMMANDS = {
@@ -139,5 +143,18 @@ COMMANDS = {
     "send": send,
 }
 
+
+def main() -> None:
+    told = json.loads(sys.argv[1])
+    lap = COMMANDS[told["command"]](told)
+
+    def run(_job: Job) -> Job:
+        started = time.perf_counter()
+        lap()
+        return {"seconds": time.perf_counter() - started}
+
+    serve_jobs(run)
+
+
 if __name__ == "__main__":
-    print(json.dumps({"seconds": COMMANDS[sys.argv[1]](json.loads(sys.argv[2]))}))
+    main()
