@@ -90,6 +90,19 @@ def test_a_topic_asked_for_while_zookeeper_is_away(platform: Platform) -> None:
         assert metadata(other, "foods").topics[0].error_code == 0
 
 
+def test_a_topic_asked_for_as_zookeeper_dies(platform: Platform) -> None:
+    """It has the request, and is killed before it looks at it: the broker asks again."""
+    request = CreateTopicsRequest(topics=[CreatableTopic("foods", 1, 1)], timeout_ms=30_000)
+    with WireClient(platform.bootstrap) as client:
+        platform.zookeeper.signal(signal.SIGSTOP)
+        client.post(request)
+        client.expect_silence()
+        platform.zookeeper.kill()
+        platform.start_zookeeper()
+        assert client.receive(request).topics[0].error_code == 0
+        assert metadata(client, "foods").topics[0].error_code == 0
+
+
 class Churn:
     """Makes topics, grows every second one and deletes every third, on a thread of its own."""
 

@@ -3,16 +3,28 @@
 This is the only module that imports kazoo. Calls are sent from the loop without blocking and their answers come
 back to it as futures; many may be under way at once. Watches and session events are handed to the loop too,
 so that nothing of the broker ever runs on one of kazoo's threads.
+
+A call that is made while ZooKeeper is away waits for it. One that was under way when the connection broke may have been
+done or not; as in Kafka it is made again, so that who asked sees at worst that it was done already (NodeExists, NoNode,
+VersionConflict). Ephemeral nodes are left to those who make them, since their session may be another one by then.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError, RolledBackError
+from kazoo.exceptions import (
+    BadVersionError,
+    ConnectionLoss,
+    KazooException,
+    NodeExistsError,
+    NoNodeError,
+    RolledBackError,
+)
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, WatchedEvent
 
@@ -22,6 +34,8 @@ log = logging.getLogger("penstock.broker.coordination")
 
 MAX_OPERATIONS_PER_TRANSACTION = 500
 """Keeps a transaction below ZooKeeper's limit of 1 MiB for one request."""
+REPEAT_SECONDS = 0.05
+"""Before a call is made again whose connection broke."""
 
 
 class CoordinationError(PenstockError):
@@ -40,10 +54,15 @@ class VersionConflict(CoordinationError):
     """The znode was changed by somebody else."""
 
 
+class ConnectionBroke(CoordinationError):
+    """Before the answer came: whether it was done is not known."""
+
+
 _ERRORS: tuple[tuple[type[Exception], type[CoordinationError]], ...] = (
     (NodeExistsError, NodeExists),
     (NoNodeError, NoNode),
     (BadVersionError, VersionConflict),
+    (ConnectionLoss, ConnectionBroke),
 )
 
 
@@ -125,30 +144,32 @@ class Coordination:
     # single calls
 
     async def get(self, path: str) -> Node:
-        data, stat = await self._call(self._client.get_async(path))
+        data, stat = await self._repeat(lambda: self._client.get_async(path))
         return Node(data, stat.version, stat.czxid, stat.ephemeralOwner)
 
     async def children(self, path: str, on_change: Callable[[], None] | None = None) -> list[str]:
         """The names of the children; `on_change` is called on the loop, once, when they change."""
         watch = None if on_change is None else self._watch(on_change)
-        return sorted(await self._call(self._client.get_children_async(path, watch=watch)))
+        return sorted(await self._repeat(lambda: self._client.get_children_async(path, watch=watch)))
 
     async def create(self, create: Create, *, make_parents: bool = False) -> str:
-        pending = self._client.create_async(
-            create.path,
-            create.data,
-            ephemeral=create.ephemeral,
-            sequence=create.sequence,
-            makepath=make_parents,
-        )
-        return str(await self._call(pending))
+        def begin() -> Any:
+            return self._client.create_async(
+                create.path,
+                create.data,
+                ephemeral=create.ephemeral,
+                sequence=create.sequence,
+                makepath=make_parents,
+            )
+
+        return str(await (self._call(begin()) if create.ephemeral else self._repeat(begin)))
 
     async def set(self, path: str, data: bytes, version: int = -1) -> int:
-        stat = await self._call(self._client.set_async(path, data, version))
+        stat = await self._repeat(lambda: self._client.set_async(path, data, version))
         return int(stat.version)
 
     async def delete(self, path: str, version: int = -1) -> None:
-        await self._call(self._client.delete_async(path, version))
+        await self._repeat(lambda: self._client.delete_async(path, version))
 
     # many at once
 
@@ -159,6 +180,14 @@ class Coordination:
             await self._commit(pending[start : start + MAX_OPERATIONS_PER_TRANSACTION])
 
     async def _commit(self, operations: list[Operation]) -> None:
+        is_ephemeral = any(isinstance(each, Create) and each.ephemeral for each in operations)
+        begin = partial(self._begin_transaction, operations)
+        results = await (self._call(begin()) if is_ephemeral else self._repeat(begin))
+        for operation, result in zip(operations, results, strict=True):
+            if isinstance(result, Exception) and not isinstance(result, RolledBackError):
+                raise _translate(result, operation.path)
+
+    def _begin_transaction(self, operations: list[Operation]) -> Any:
         transaction = self._client.transaction()
         for operation in operations:
             match operation:
@@ -168,9 +197,7 @@ class Coordination:
                     transaction.set_data(path, data, version)
                 case Delete(path, version):
                     transaction.delete(path, version)
-        for operation, result in zip(operations, await self._call(transaction.commit_async()), strict=True):
-            if isinstance(result, Exception) and not isinstance(result, RolledBackError):
-                raise _translate(result, operation.path)
+        return transaction.commit_async()
 
     async def delete_tree(self, path: str) -> None:
         """Removes a node and all below it; nothing happens if it is not there."""
@@ -187,6 +214,15 @@ class Coordination:
                 continue
 
     # the bridge
+
+    async def _repeat(self, begin: Callable[[], Any]) -> Any:
+        """Makes a call, again if its connection broke."""
+        while True:
+            try:
+                return await self._call(begin())
+            except ConnectionBroke as error:
+                log.info("%s: asking again", error)
+                await asyncio.sleep(REPEAT_SECONDS)
 
     def _call(self, result: Any) -> Awaitable[Any]:
         future: asyncio.Future[Any] = self._loop.create_future()
