@@ -122,8 +122,12 @@ class Flow:
         return reports
 
     def copy_records(self, count: int, max_tasks: int = 1, **more: str) -> None:
-        """Ticks, longer and longer ones, until so many more are copied, and not one beyond."""
+        """Ticks, longer and longer ones, until so many more are copied, and not one beyond.
+
+        Heartbeats of other tests on the same cluster are none of it.
+        """
         copied, run_ms = 0, 500
+        more = {"heartbeats.replication.enabled": "false", **more}
         deadline = time.monotonic() + PATIENCE_SECONDS
         while copied < count and time.monotonic() < deadline:
             reports = self.tick(max_tasks=max_tasks, run_ms=run_ms, **more)
