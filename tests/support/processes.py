@@ -1,7 +1,8 @@
 """Ports, waiting and child processes, for tests and benchmarks that talk to real servers.
 
 A free port is picked below the range from which the kernel takes the ports of outgoing connections, so that
-no client can grab it between the pick and the bind of the server that it is meant for.
+no client can grab it between the pick and the bind of the server that it is meant for. Nor can another worker of
+pytest-xdist: each has ports of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from penstock import child_processes
 
 LOWEST_PORT = 10_000
 PORT_ATTEMPTS = 1_000
+MOST_WORKERS = 16
 CPUCLOCK_SCHED = 2
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
@@ -46,11 +48,15 @@ def _is_free(port: int, host: str) -> bool:
     return True
 
 
+def _worker() -> int:
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % MOST_WORKERS
+
+
 def free_port(host: str = "127.0.0.1") -> int:
     """A port that nobody listens on and that this process has not been given before."""
     highest = max(_first_ephemeral_port() - 1, LOWEST_PORT + PORT_ATTEMPTS)
     for _ in range(PORT_ATTEMPTS):
-        port = _random.randint(LOWEST_PORT, highest)
+        port = _random.randint(LOWEST_PORT, highest) // MOST_WORKERS * MOST_WORKERS + _worker()
         if port not in _handed_out and _is_free(port, host):
             _handed_out.add(port)
             return port
