@@ -15,7 +15,7 @@ from bench.servers import Server
 from bench.session import Session
 
 RECORD_BYTES = 100
-LAPS = 6
+LAPS = 12
 BARE_COLUMN, OUR_COLUMN = "kafka", "penstock"
 BESIDE = {
     "client_produce_seconds": ("bare", "produce"),

@@ -49,8 +49,10 @@ ROUNDS_UNTIL_IDLE = 50
 METADATA_SECONDS = 0.25
 STEP_ASIDE_SECONDS = 0.05
 WATCHED_PER_ROUND = 100
-WATCH_ONE_IN = 1024
-"""Of a busy sender's records, which looks for deliveries with each of these. Batches are larger then."""
+SERVE_EVERY = 1_000
+"""After so many records a busy sender looks for deliveries."""
+WATCH_ONE_IN = SERVE_EVERY
+"""Of a busy sender's records without a future. Batches are larger then."""
 
 
 class DeliveryFailures:
@@ -95,6 +97,7 @@ class Delivery:
         """Whether the application has given callbacks."""
         self.watches_all = False
         self._to_watch = WATCHED_PER_ROUND
+        self._unserved = 0
         self._watch_again: Callable[[], None] = lambda: None
         self._sender_serves = False
         self._is_wanted = threading.Event()
@@ -223,17 +226,26 @@ class Delivery:
         method = weakref.WeakMethod(watch_again)
         self._watch_again = lambda: None if (call := method()) is None else call()
 
-    def next_watched(self) -> tuple[NativeDelivery, int]:
-        """The callback of a record without a future, and how many may follow it that have none."""
+    def may_skip(self) -> int:
+        """How many records without a future may follow the next one that are not watched."""
+        return 0 if self._to_watch > 0 or self.watches_all else WATCH_ONE_IN - 1
+
+    def watch(self, records: int = 1) -> NativeDelivery:
+        """The callback of a record without a future, which stands for so many. A busy sender serves meanwhile."""
         if self.is_serving:
             self.step_aside()
-        self._to_watch -= 1
-        if self._to_watch >= 0:
-            return self.on_watched, 0
-        is_due = not self.watches_all or self._to_watch % WATCH_ONE_IN == 0
-        if is_due and self._sender_may_serve():
+        self._to_watch -= records
+        if self._to_watch < 0:
+            self._unserved += records
+            if self._unserved >= SERVE_EVERY:
+                self._unserved = 0
+                self.serve_in_busy_sender()
+        return self.on_watched
+
+    def serve_in_busy_sender(self) -> None:
+        """What a sender does every so many records."""
+        if self._sender_may_serve():
             self._serve_in_sender(0)
-        return self.on_watched, 0 if self.watches_all else WATCH_ONE_IN - 1
 
     def _sender_may_serve(self) -> bool:
         return not self.runs_callbacks and threading.get_ident() not in self._servers

@@ -1,14 +1,16 @@
 """What `send` returns: the record's place once the broker has it.
 
-A producer makes as many futures as it sends records, so one is little more than an object with a callback for
-librdkafka. What somebody who waits needs (an event, a list of callbacks) is made when somebody waits, and what all
-futures of a producer share is an attribute of their class: `futures_of` makes one for each producer.
+A producer makes as many futures as it sends records, so one is little more than an object that librdkafka can call.
+Nothing else is made for it before it is needed: Python's garbage collector looks at each object several times, as long
+as a record is on its way. What somebody who waits needs (an event, a list of callbacks) is made when somebody waits,
+and what all futures of a producer share is an attribute of their class, of which each producer has its own.
 """
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from itertools import repeat, starmap
+from typing import Any, TypeAlias
 
 from penstock.client.errors import KafkaTimeoutError
 from penstock.client.librdkafka import Message, NativeError, is_purge
@@ -19,7 +21,6 @@ logger = logging.getLogger("penstock.client")
 
 DoneCallback: TypeAlias = Callable[["SendFuture"], object]
 
-_new_tuple = tuple.__new__
 _one_at_a_time = threading.Lock()
 """Held for a moment by whoever begins to wait for a future, any future: that is rare."""
 
@@ -36,7 +37,8 @@ class SendFuture:
     True
     """
 
-    _metadata: RecordMetadata | None = None
+    _place: tuple[Any, Any, Any, Any] | None = None
+    """The fields of its `RecordMetadata`."""
     _error: Exception | None = None
     _unseen: "_UnseenFailure | None" = None
     _waiting: threading.Event | None = None
@@ -54,10 +56,10 @@ class SendFuture:
         ...     producer.send("invoices", b"paid", partition=0).result(timeout=30).partition
         0
         """
-        if self._metadata is None and self._error is None:
+        if not self.done():
             self._wait(timeout)
-        if (metadata := self._metadata) is not None:
-            return metadata
+        if (place := self._place) is not None:
+            return RecordMetadata(*place)
         assert self._error is not None
         self._mark_seen()
         raise self._error
@@ -70,7 +72,7 @@ class SendFuture:
         ...     producer.send("greetings", b"hello").exception(timeout=30) is None
         True
         """
-        if self._metadata is None and self._error is None:
+        if not self.done():
             self._wait(timeout)
         self._mark_seen()
         return self._error
@@ -84,7 +86,7 @@ class SendFuture:
         >>> future.done()  # the end of `with` has waited for it
         True
         """
-        return self._metadata is not None or self._error is not None
+        return self._place is not None or self._error is not None
 
     def add_done_callback(self, callback: DoneCallback) -> None:
         """Calls `callback(future)` when the outcome is known, or now if it is. It runs in the producer's own thread.
@@ -133,15 +135,12 @@ class SendFuture:
 class PendingSend(SendFuture):
     """The same from the producer's side."""
 
-    def on_delivery(self, error: NativeError | None, message: Message) -> None:
+    def __call__(self, error: NativeError | None, message: Message) -> None:
         """librdkafka's callback."""
         delivery = self._delivery
         delivery.is_serving = True
         if error is None:
-            place = (message.topic(), message.partition(), message.offset(), message.timestamp()[1])
-            self._metadata = _new_tuple(
-                RecordMetadata, place
-            )  # what RecordMetadata(*place) does, in half the time
+            self._place = message.topic(), message.partition(), message.offset(), message.timestamp()[1]
         else:
             self._failed(delivery.error_of(error, message.topic()), is_purge(error))
         if self._waiting is not None or self._callbacks is not None:
@@ -166,9 +165,17 @@ class PendingSend(SendFuture):
             self._run_callbacks()
 
 
-def futures_of(delivery: Delivery) -> type[PendingSend]:
-    """The class of one producer's futures."""
-    return type("SendFuture", (PendingSend,), {"_delivery": delivery, "__module__": __name__})
+class Futures:
+    """Where one producer's futures come from."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        self._kind: type[PendingSend] = type(
+            "SendFuture", (PendingSend,), {"_delivery": delivery, "__module__": __name__}
+        )
+
+    def next(self, count: int) -> Iterator[PendingSend]:
+        """So many new ones: nothing is counted in Python."""
+        return starmap(self._kind, repeat((), count))
 
 
 class _UnseenFailure:
@@ -187,6 +194,7 @@ def calling(callback: DeliveryCallback) -> DoneCallback:
     """A callback of metadata and error as one of the future."""
 
     def on_done(future: SendFuture) -> None:
-        callback(future._metadata, future._error)
+        error = future.exception()
+        callback(future.result() if error is None else None, error)
 
     return on_done

@@ -23,8 +23,8 @@ from penstock.client.librdkafka import (
     config_error,
     with_diagnostics,
 )
-from penstock.client.producer.delivery import Delivery
-from penstock.client.producer.futures import SendFuture, calling, futures_of
+from penstock.client.producer.delivery import SERVE_EVERY, Delivery
+from penstock.client.producer.futures import Futures, PendingSend, SendFuture, calling
 from penstock.client.producer.partitioners import Outgoing, resolve_partitioner
 from penstock.client.producer.placement import Placement
 from penstock.client.producer.queueing import (
@@ -81,13 +81,14 @@ class KafkaProducer:
             self._delivery.await_first_record()
         max_block_ms = self.config.max_block_ms
         self._queue = SendQueue(self._delivery, max_block_ms)
-        self._native, self._new_future = self._delivery.native, futures_of(self._delivery)
+        self._native, self._new_futures = self._delivery.native, Futures(self._delivery)
+        self._futures = self._new_futures.next(SERVE_EVERY)
         self._placement = Placement(
             partitioner, self._delivery, self.config.metadata_max_age_ms, max_block_ms
         )
         self._transactions = TransactionCalls(self._delivery, max_block_ms, self.config.transactional_id)
         self._passes_through = self._encode_key is None and self._encode_value is None and partitioner is None
-        self._unwatched: Iterator[Callable[..., object]] = iter(())
+        self._unwatched: Iterator[Callable[..., None]] = iter(())
         """Takes a record without a callback or a look around, as often as it may: nothing is counted in Python."""
         self._delivery.counts_unwatched(self._watch_again)
         self._is_closed = False
@@ -144,16 +145,16 @@ class KafkaProducer:
             partition, timestamp_ms, headers = record.partition, record.timestamp_ms, record.headers
         if not self._passes_through:
             value, key, partition, headers = self._prepare(topic, value, key, partition, headers)
-        delivery, future = self._delivery, self._new_future()
+        future = next(self._futures, None) or self._next_future()
         if on_delivery is not None or self._on_delivery is not None:
             self._add_callbacks(future, on_delivery)
+        delivery = self._delivery
         if delivery.is_serving:
             delivery.look_up(topic)
-        on_done = future.on_delivery
         try:
             if timestamp_ms is None and not headers:
                 self._native.produce(
-                    topic, value, key, UNASSIGNED if partition is None else partition, on_done
+                    topic, value, key, UNASSIGNED if partition is None else partition, future
                 )
                 return future
         except BufferError:
@@ -162,11 +163,17 @@ class KafkaProducer:
             future.fail(self._queue.refusal(error, topic, value, key))
             return future
         refusal = self._queue.put(
-            native_arguments(topic, value, key, partition, timestamp_ms, headers, on_done)
+            native_arguments(topic, value, key, partition, timestamp_ms, headers, future)
         )
         if refusal is not None:
             future.fail(refusal)
         return future
+
+    def _next_future(self) -> PendingSend:
+        """The first of more; a sender that has used up so many is busy."""
+        self._delivery.serve_in_busy_sender()
+        self._futures = self._new_futures.next(SERVE_EVERY)
+        return next(self._futures)
 
     def produce(
         self,
@@ -186,16 +193,15 @@ class KafkaProducer:
         >>> producer.failed_records
         0
         """
-        if partition is None and timestamp_ms is None and headers is None:
-            for native_produce in self._unwatched:
-                try:
-                    native_produce(topic, value) if key is None else native_produce(topic, value, key)
-                    return
-                except BufferError:
-                    break
-                except Exception as error:
-                    raise self._queue.refusal(error, topic, value, key) from None
-        self._produce_patiently(topic, value, key, partition, timestamp_ms, headers)
+        try:
+            if partition is None and timestamp_ms is None and headers is None:
+                for native_produce in self._unwatched:
+                    return native_produce(topic, value) if key is None else native_produce(topic, value, key)
+        except BufferError:
+            pass  # there is no room yet
+        except Exception as error:
+            raise self._queue.refusal(error, topic, value, key) from None
+        return self._produce_patiently(topic, value, key, partition, timestamp_ms, headers)
 
     def _produce_patiently(
         self,
@@ -210,16 +216,16 @@ class KafkaProducer:
             value, key, partition, headers = self._prepare(topic, value, key, partition, headers or ())
         if self._delivery.is_serving:
             self._delivery.look_up(topic)
-        callback = self._next_callback() if self._passes_through else self._delivery.next_watched()[0]
+        callback = self._next_callback() if self._passes_through else self._delivery.watch()
         self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
 
     def _next_callback(self) -> NativeDelivery | None:
         """For the next record without a future; None if it is not watched."""
         for _ in self._unwatched:
             return None
-        callback, unwatched = self._delivery.next_watched()
+        unwatched = self._delivery.may_skip()
         self._unwatched = repeat(self._native.produce, unwatched)
-        return callback
+        return self._delivery.watch(1 + unwatched)
 
     def _watch_again(self) -> None:
         self._unwatched = iter(())

@@ -91,12 +91,12 @@ def _needs_a_serializer(topic: object, field: str, given: object) -> Serializati
 def produce_all(queue: SendQueue, batch: RecordBatch) -> None:
     """A batch of bytes or text: one record is watched, the next ones go without a look around."""
     rows, delivery, native_produce = _rows(batch), queue.delivery, queue.native_produce
-    unwatched = 0 if delivery.watches_all else WATCH_ONE_IN - 1
-    for row in rows:
+    at_once = 1 if delivery.watches_all else WATCH_ONE_IN
+    for sent, row in zip(range(0, len(batch), at_once), rows, strict=False):
         if delivery.is_serving:
             delivery.look_up(batch.topic)
-        queue.must_put(_with_callback(row, delivery.next_watched()[0]))
-        for row in islice(rows, unwatched):
+        queue.must_put(_with_callback(row, delivery.watch(min(at_once, len(batch) - sent))))
+        for row in islice(rows, at_once - 1):
             try:
                 native_produce(*row)
             except BufferError:
