@@ -11,6 +11,7 @@ A transactional producer is never kept for another task: whoever begins anew wit
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 BATCH_ID = "streaming.sql.batchId"
 GROUP_PREFIX = "penstock-sink-"
+CLOSE_SECONDS = 10.0
 COLUMNS = ("topic", "key", "value", "partition", "timestamp", "headers")
 Outgoing = tuple[str, Any, Any, int | None, int | None, Any]
 """Topic, value, key, partition, timestamp, headers: what a producer takes."""
@@ -128,3 +130,10 @@ def _producer_for(configs: Mapping[str, str]) -> KafkaProducer:
     if key not in _producers:
         _producers[key] = KafkaProducer(dict(configs))
     return _producers[key]
+
+
+@atexit.register
+def _close_producers() -> None:
+    """Each batch has waited for its own records, so there is hardly anything left to wait for."""
+    for producer in _producers.values():
+        producer.close(CLOSE_SECONDS)
