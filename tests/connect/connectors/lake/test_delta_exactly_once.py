@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
-import signal
-import subprocess
-import sys
 import threading
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,39 +20,16 @@ from penstock.pipeline.connect.data import SchemaBuilder, SinkRecord, Struct
 from penstock.pipeline.connect.data.schema import INT32, INT64
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
 from tests.connect.connectors.lake.delta import APPLICATION, delta_rows, delta_task, has_table, ids, table
+from tests.connect.connectors.lake.faults import Fuse, Step, killed_and_finished, refused_then_done
 from tests.connect.connectors.lake.lake import ORDERS, order, written
-from tests.support.processes import dying_with_us
-from tests.support.s3_server import S3Server
 
 Place = Path | dict[str, str]
-STEPS = ((DeltaPlace, "opened"), (DeltaPlace, "create"), (deltalake.DeltaTable, "update_incremental"))
-
-
-class Fuse:
-    """Ends the program's luck at the n-th step that touches the store, before or behind it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, blows_at: int, behind: bool) -> None:
-        self.steps = 0
-        self._blows_at, self._behind = blows_at, behind
-        for owner, name in (*STEPS, (deltalake, "write_deltalake")):
-            monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
-
-    def _watched(self, step: Callable[..., Any]) -> Callable[..., Any]:
-        def watched(*arguments: Any, **more: Any) -> Any:
-            self.steps += 1
-            is_now = self.steps == self._blows_at
-            if is_now and not self._behind:
-                raise OSError("the disk is gone")
-            answer = step(*arguments, **more)
-            if is_now:
-                raise OSError("the answer is lost")
-            return answer
-
-        return watched
-
-    @property
-    def has_blown(self) -> bool:
-        return self.steps >= self._blows_at
+STEPS: list[Step] = [
+    (DeltaPlace, "opened"),
+    (DeltaPlace, "create"),
+    (deltalake.DeltaTable, "update_incremental"),
+    (deltalake, "write_deltalake"),
+]
 
 
 def orders(start: int, end: int) -> list[SinkRecord]:
@@ -76,7 +49,7 @@ def test_a_task_that_is_replaced_at_any_step(tmp_path: Path, behind: bool, begun
         place = tmp_path / str(step)
         safe = written(delta_task(place), *orders(0, 4))[ORDERS] if begun else 0
         with pytest.MonkeyPatch.context() as patch:
-            fuse = Fuse(patch, step, behind)
+            fuse = Fuse(patch, STEPS, OSError, step, behind)
             try:
                 written(delta_task(place), *orders(safe, 9))
             except (RetriableConnectError, OSError):
@@ -96,7 +69,7 @@ def test_a_task_that_tries_again_after_any_step(tmp_path: Path, behind: bool) ->
         place = tmp_path / str(step)
         task = delta_task(place, flush_size="4")
         with pytest.MonkeyPatch.context() as patch:
-            fuse = Fuse(patch, step, behind)
+            fuse = Fuse(patch, STEPS, OSError, step, behind)
             for records in (orders(0, 5), orders(5, 6), orders(6, 10)):
                 try:
                     task.put(records)
@@ -125,16 +98,6 @@ def test_a_commit_whose_answer_is_lost_is_no_conflict(tmp_path: Path) -> None:
         assert written(task, *orders(2, 5)) == {ORDERS: 5}
     assert written(task, *orders(5, 6)) == {ORDERS: 6}
     assert ids(tmp_path) == list(range(6))
-
-
-@pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    if request.param == "folder":
-        return tmp_path
-    server: S3Server = request.getfixturevalue("s3")
-    bucket = f"delta-{uuid.uuid4()}"
-    server.create_bucket(bucket)
-    return server.configs(bucket)
 
 
 LATE = {"rotate_interval_ms": str(10**15)}
@@ -333,23 +296,8 @@ for number in range(start, end, 5):
 
 def test_a_killed_process_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """Its positions are those that it said last, as a worker would have committed them."""
-    rounds, safe, dice = 4, 0, random.Random(12)
-    for _ in range(rounds):
-        safe = max(safe, _killed_after(tmp_path, safe, dice.randint(1, 12)))
-    end = safe + 20
-    argv = [sys.executable, "-c", WRITER, str(tmp_path), str(safe), str(end)]
-    subprocess.run(argv, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    end = killed_and_finished(WRITER, tmp_path, random.Random(12))
     assert ids(tmp_path) == list(range(end))
-
-
-def _killed_after(place: Path, start: int, lines: int) -> int:
-    argv = [sys.executable, "-c", WRITER, str(place), str(start), "100000"]
-    with subprocess.Popen(dying_with_us(argv), stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = [int(process.stdout.readline()) for _ in range(lines)]
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(30) == -signal.SIGKILL
-    return said[-1]
 
 
 FULL_DISK = """
@@ -377,11 +325,5 @@ print(task.pre_commit({ORDERS: 200}))
 
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
-    argv = [sys.executable, "-c", FULL_DISK, str(tmp_path), "300"]
-    done = subprocess.run(argv, check=True, timeout=120, capture_output=True, text=True)
-    first, second, safe = done.stdout.splitlines()
-    assert "cannot write to the table" in first
-    assert "File too large" in first
-    assert "File too large" in second
-    assert safe == "{('orders', 0): 200}"
+    refused_then_done(FULL_DISK, str(tmp_path), "300")
     assert ids(tmp_path) == list(range(200))

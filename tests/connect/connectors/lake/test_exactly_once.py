@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
-import sys
-import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,42 +15,19 @@ from penstock.pipeline.connect.connectors.lake.file_systems import Files, files_
 from penstock.pipeline.connect.connectors.lake.lake_config import SINK_KEYS
 from penstock.pipeline.connect.data import SinkRecord
 from penstock.pipeline.connect.errors import ConnectError, RetriableConnectError
+from tests.connect.connectors.lake.faults import Fuse, Step, killed_and_finished, refused_then_done
 from tests.connect.connectors.lake.lake import ORDERS, files, leftovers, order, rows, sink_task, written
-from tests.support.processes import dying_with_us, wait_for
-from tests.support.s3_server import S3Server
+from tests.support.processes import wait_for
 
-STEPS = ("_store", "_rename", "_make_parent", "create", "move", "delete", "read", "sizes", "exists")
+NAMES = ("_store", "_rename", "_make_parent", "create", "move", "delete", "read", "sizes", "exists")
+STEPS: list[Step] = [
+    (kind, name)
+    for kind in (file_systems.Files, file_systems.LocalFiles)
+    for name in NAMES
+    if name in vars(kind)
+]
 FEW = {"partitioner_class": "FieldPartitioner", "partition_field_name": "item"}
 """Three items make three files of each chunk."""
-
-
-class Fuse:
-    """Ends the program's luck at the n-th step that touches the store, before or behind it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, blows_at: int, behind: bool) -> None:
-        self.steps = 0
-        self._blows_at, self._behind = blows_at, behind
-        for kind in (file_systems.Files, file_systems.LocalFiles):
-            for name in STEPS:
-                if name in vars(kind):
-                    monkeypatch.setattr(kind, name, self._watched(vars(kind)[name]))
-
-    def _watched(self, step: Callable[..., Any]) -> Callable[..., Any]:
-        def watched(*arguments: Any, **more: Any) -> Any:
-            self.steps += 1
-            is_now = self.steps == self._blows_at
-            if is_now and not self._behind:
-                raise RetriableConnectError("the disk is gone")
-            answer = step(*arguments, **more)
-            if is_now:
-                raise RetriableConnectError("the answer is lost")
-            return answer
-
-        return watched
-
-    @property
-    def has_blown(self) -> bool:
-        return self.steps >= self._blows_at
 
 
 def some_orders(start: int, end: int) -> list[SinkRecord]:
@@ -75,7 +47,7 @@ def test_a_task_that_is_replaced_at_any_step(tmp_path: Path, behind: bool) -> No
         place = tmp_path / str(step)
         safe = written(sink_task(place, **FEW), *some_orders(0, 4))[ORDERS]
         with pytest.MonkeyPatch.context() as patch:
-            fuse = Fuse(patch, step, behind)
+            fuse = Fuse(patch, STEPS, RetriableConnectError, step, behind)
             try:
                 written(sink_task(place, **FEW), *some_orders(safe, 9))
             except RetriableConnectError:
@@ -103,7 +75,7 @@ def test_a_task_that_tries_again_after_any_step(tmp_path: Path, behind: bool) ->
         place = tmp_path / str(step)
         task = sink_task(place, flush_size="4", **FEW)
         with pytest.MonkeyPatch.context() as patch:
-            fuse = Fuse(patch, step, behind)
+            fuse = Fuse(patch, STEPS, RetriableConnectError, step, behind)
             for records in (some_orders(0, 5), some_orders(5, 6), some_orders(6, 10)):
                 try:
                     task.put(records)
@@ -121,16 +93,6 @@ def test_a_task_that_tries_again_after_any_step(tmp_path: Path, behind: bool) ->
 def store(place: Path | dict[str, str]) -> Files:
     where = place if isinstance(place, dict) else {"store.path": str(place)}
     return files_of(SINK_KEYS.parse(where))
-
-
-@pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | dict[str, str]:
-    if request.param == "folder":
-        return tmp_path
-    server: S3Server = request.getfixturevalue("s3")
-    bucket = f"commits-{uuid.uuid4()}"
-    server.create_bucket(bucket)
-    return server.configs(bucket)
 
 
 def test_a_task_that_was_cut_off_writes_nothing_any_more(place: Path | dict[str, str]) -> None:
@@ -183,24 +145,9 @@ for number in range(start, end, 5):
 
 def test_a_killed_process_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """Its positions are those that it said last, as a worker would have committed them."""
-    rounds, safe, dice = 4, 0, random.Random(11)
-    for _ in range(rounds):
-        safe = max(safe, _killed_after(tmp_path, safe, dice.randint(1, 12)))
-    end = safe + 20
-    argv = [sys.executable, "-c", WRITER, str(tmp_path), str(safe), str(end)]
-    subprocess.run(argv, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    end = killed_and_finished(WRITER, tmp_path, random.Random(11))
     assert seen(tmp_path) == list(range(end))
     assert leftovers(tmp_path) == []
-
-
-def _killed_after(place: Path, start: int, lines: int) -> int:
-    argv = [sys.executable, "-c", WRITER, str(place), str(start), "100000"]
-    with subprocess.Popen(dying_with_us(argv), stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = [int(process.stdout.readline()) for _ in range(lines)]
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(30) == -signal.SIGKILL
-    return said[-1]
 
 
 FULL_DISK = """
@@ -226,13 +173,7 @@ print(task.pre_commit({ORDERS: 200}))
 
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
-    argv = [sys.executable, "-c", FULL_DISK, str(tmp_path)]
-    done = subprocess.run(argv, check=True, timeout=120, capture_output=True, text=True)
-    first, second, safe = done.stdout.splitlines()
-    assert "cannot write" in first
-    assert "File too large" in first
-    assert "File too large" in second
-    assert safe == "{('orders', 0): 200}"
+    refused_then_done(FULL_DISK, str(tmp_path))
     assert [row[0] for row in rows(tmp_path, "id", "json")] == list(range(200))
     assert leftovers(tmp_path) == []
 
