@@ -131,7 +131,7 @@ def test_what_was_not_known_to_be_processed_comes_again(
     broker: InProcessBroker, group: str, filled: str, end: str
 ) -> None:
     """The client may have died with the last records in its hands."""
-    timeout_ms = "300" if end == "idle" else "60000"
+    timeout_ms = "3000" if end == "idle" else "60000"
     with running(broker.bootstrap_servers, **QUICK, consumer_instance_timeout_ms=timeout_ms) as proxy:
         instance = Instance(proxy, group, "json")
         instance.subscribe(filled)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from penstock.client import KafkaAdmin
+from penstock.client import KafkaAdmin, KafkaError
+from penstock.errors import ErrorCode
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy, running
 from tests.rest.v2_consumers.conftest import QUICK
@@ -16,9 +17,14 @@ from tests.support.processes import wait_for
 
 
 def members_of(broker: InProcessBroker, group: str) -> list[str]:
-    """The client ids of the members of a group."""
+    """The client ids of the members of a group, which is there once the first has joined."""
     with KafkaAdmin(bootstrap_servers=broker.bootstrap_servers) as admin:
-        found = admin.describe_consumer_groups([group])[group]
+        try:
+            found = admin.describe_consumer_groups([group])[group]
+        except KafkaError as error:
+            if error.code != ErrorCode.GROUP_ID_NOT_FOUND:
+                raise
+            return []
     return sorted(member.client_id for member in found.members)
 
 
@@ -137,24 +143,25 @@ def test_there_are_only_so_many(broker: InProcessBroker, group: str) -> None:
 def test_an_instance_that_nobody_uses_is_closed_and_leaves_its_group(
     broker: InProcessBroker, group: str, topic: str
 ) -> None:
-    with running(broker.bootstrap_servers, **QUICK, consumer_instance_timeout_ms="1000") as proxy:
+    with running(broker.bootstrap_servers, **QUICK, consumer_instance_timeout_ms="3000") as proxy:
         used, unused = Instance(proxy, group, name="used"), Instance(proxy, group, name="unused")
         for each in (used, unused):
             each.subscribe(topic)
-        wait_for(lambda: members_of(broker, group) == ["unused", "used"], what="both to be members")
 
-        def is_alone() -> bool:
-            assert used.get("subscription").status == 200
-            return members_of(broker, group) == ["used"]
+        def members_while_using(*instances: Instance) -> list[str]:
+            for each in instances:
+                assert each.get("subscription").status == 200
+            return members_of(broker, group)
 
-        wait_for(is_alone, what="the other to be closed")
+        wait_for(lambda: members_while_using(used, unused) == ["unused", "used"], what="both to be members")
+        wait_for(lambda: members_while_using(used) == ["used"], what="the other to be closed")
         assert unused.get("subscription").status == 404
         assert used.wait_for_assignments(2) == [(topic, 0), (topic, 1)]
 
 
 def test_an_instance_in_use_is_not_idle(broker: InProcessBroker, group: str, topic: str) -> None:
-    with running(broker.bootstrap_servers, **QUICK, consumer_instance_timeout_ms="200") as proxy:
-        instance = Instance(proxy, group, consumer_request_timeout_ms=1500)
+    with running(broker.bootstrap_servers, **QUICK, consumer_instance_timeout_ms="2000") as proxy:
+        instance = Instance(proxy, group, consumer_request_timeout_ms=4000)
         instance.subscribe(topic)
         assert instance.read() == []
         assert instance.get("subscription").json == {"topics": [topic]}
