@@ -1,8 +1,8 @@
 """Consuming in Python: bare confluent-kafka and `KafkaConsumer`, each in a process of its own.
 
-`python -m bench.consumer_client poll '{"bootstrap": ..., "topic": ..., "partitions": ..., "records": ...}'` prints the
-seconds from the assignment to the last record as JSON. Both have the same settings of librdkafka, and look at the same:
-whether there is an error, and the value.
+`python -m bench.consumer_client '{"command": "poll", "bootstrap": ..., "topic": ..., "records": ..., ...}'` answers
+each line of its input with the seconds of one lap, by a new consumer, from the assignment to the last record. Both have
+the same settings of librdkafka, and look at the same: whether there is an error, and the value.
 """
 
 from __future__ import annotations
@@ -11,18 +11,16 @@ import json
 import sys
 import time
 from itertools import islice
-from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 import penstock
+from bench.job_process import Job, serve_jobs
 from penstock import ConsumerConfig, KafkaConsumer
 
 MODULE = "bench.consumer_client"
 RECORDS_AT_ONCE = 500  # max.poll.records
 TIMEOUT_SECONDS = 1.0
-
-Job = dict[str, Any]
 
 
 def config_of(job: Job) -> ConsumerConfig:
@@ -46,15 +44,14 @@ def bare(job: Job) -> float:
     return seconds
 
 
-def ours(job: Job) -> KafkaConsumer:
-    consumer = KafkaConsumer(config_of(job))
+def assign(consumer: KafkaConsumer, job: Job) -> None:
     consumer.assign({penstock.TopicPartition(job["topic"], number): 0 for number in range(job["partitions"])})
-    return consumer
 
 
 def poll(job: Job) -> float:
-    with ours(job) as consumer:
+    with KafkaConsumer(config_of(job)) as consumer:
         started = time.perf_counter()
+        assign(consumer, job)
         count = size = 0
         while count < job["records"]:
             for record in consumer.poll(TIMEOUT_SECONDS):
@@ -64,8 +61,9 @@ def poll(job: Job) -> float:
 
 
 def iterate(job: Job) -> float:
-    with ours(job) as consumer:
+    with KafkaConsumer(config_of(job)) as consumer:
         started = time.perf_counter()
+        assign(consumer, job)
         size = 0
         for record in islice(consumer, job["records"]):
             size += len(record.value)
@@ -73,8 +71,9 @@ def iterate(job: Job) -> float:
 
 
 def poll_batch(job: Job) -> float:
-    with ours(job) as consumer:
+    with KafkaConsumer(config_of(job)) as consumer:
         started = time.perf_counter()
+        assign(consumer, job)
         count = size = 0
         while count < job["records"]:
             for value in consumer.poll_batch(TIMEOUT_SECONDS).values:
@@ -85,5 +84,11 @@ def poll_batch(job: Job) -> float:
 
 COMMANDS = {"bare": bare, "poll": poll, "iterate": iterate, "poll_batch": poll_batch}
 
+
+def main() -> None:
+    told = json.loads(sys.argv[1])
+    serve_jobs(lambda _job: {"seconds": COMMANDS[told["command"]](told)})
+
+
 if __name__ == "__main__":
-    print(json.dumps({"seconds": COMMANDS[sys.argv[1]](json.loads(sys.argv[2]))}))
+    main()

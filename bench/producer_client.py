@@ -1,9 +1,8 @@
 """Producing in Python: bare confluent-kafka and `KafkaProducer`, each in a process of its own.
 
 `python -m bench.producer_client '{"command": "send", "bootstrap": ..., "topic": ..., "records": ..., ...}'` answers
-each line of its input with the seconds of one lap, from its first record to the last acknowledgement. So two of them
-can take turns, and what else the machine does falls on both. Both have the same settings of librdkafka, and have sent a
-record before, so that connections and the producer's id are there.
+each line of its input with the seconds of one lap, from its first record to the last acknowledgement. Both have the
+same settings of librdkafka, and have sent a record before, so that connections and the producer's id are there.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bench.async_client import MODULE, WINDOW
 from bench.client import run_module
-from bench.scenarios.client_produce import BARE_COLUMN, OUR_COLUMN, RECORD_BYTES
+from bench.scenarios.client_produce import RECORD_BYTES
 from bench.session import Session
+from bench.turns import BARE_COLUMN, OUR_COLUMN
 
 METRIC = "client_asyncio_seconds"
 

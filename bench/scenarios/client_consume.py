@@ -1,16 +1,17 @@
 """`KafkaConsumer` beside bare confluent-kafka, on the same server: the wall time of many small records.
 
-`poll`, iteration and `poll_batch` are compared with a bare `consume(num_messages)`. In the columns of Apache Kafka
-stands bare confluent-kafka.
+`poll`, iteration and `poll_batch` are compared with a bare `consume(num_messages)`.
 """
 
 from __future__ import annotations
 
-from bench.client import run_client, run_module
+from bench.client import run_client
 from bench.consumer_client import MODULE
-from bench.scenarios.client_produce import BARE_COLUMN, OUR_COLUMN, RECORD_BYTES
+from bench.scenarios.client_produce import RECORD_BYTES
 from bench.session import PARTITIONS, Session
+from bench.turns import take_turns
 
+LAPS = 6
 METRIC_OF = {
     "poll_batch": "client_poll_batch_seconds",
     "poll": "client_poll_seconds",
@@ -32,6 +33,5 @@ def run(session: Session) -> None:
             run_client("produce", acks="all", record_bytes=RECORD_BYTES, **job)
             for _ in range(session.sizes.rounds):
                 for command, metric in METRIC_OF.items():
-                    for column, one in ((BARE_COLUMN, "bare"), (OUR_COLUMN, command)):
-                        session.record(metric, column, run_module(MODULE, one, job)["seconds"])
-                        session.say_last(column, metric)
+                    bare, ours = {"command": "bare", **job}, {"command": command, **job}
+                    take_turns(session, metric, MODULE, bare, ours, LAPS)
