@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -65,8 +65,10 @@ class WaitingSource(CountingSource):
 
 
 class HangingSource(SourceTask):
+    is_released = threading.Event()
+
     def poll(self) -> None:
-        time.sleep(3600)
+        self.is_released.wait(3600)
 
 
 class OwnTransactions(CountingSource):

@@ -12,6 +12,7 @@ from penstock import KafkaProducer
 from penstock.pipeline.connect.tasks import run
 from penstock.pipeline.connect.tasks.client_configs import transactional_id
 from penstock.pipeline.connect.tasks.run import run_task
+from tests.connect.tasks.some_tasks import HangingSource
 from tests.connect.tasks.works import JSON, Place
 from tests.support.cluster_fixture import KafkaServer
 
@@ -167,11 +168,14 @@ def test_a_record_that_cannot_be_converted(place: Place) -> None:
 
 
 def test_a_task_that_hangs_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "OVERTIME_SECONDS", 1.0)
-    report = run_task(place.source("HangingSource", 1, run_ms=100))
+    monkeypatch.setattr(run, "OVERTIME_SECONDS", 4.0)
+    try:
+        report = run_task(place.source("HangingSource", 1, run_ms=100))
+    finally:
+        HangingSource.is_released.set()  # its thread closes what it has open
     assert report.state == "FAILED"
     assert "has not come back" in (report.error_message or "")
-    assert "time.sleep(3600)" in (report.trace or "")
+    assert "is_released.wait(3600)" in (report.trace or "")
 
 
 def test_kafka_that_is_away_is_said(place: Place) -> None:
