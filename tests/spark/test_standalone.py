@@ -15,7 +15,7 @@ import pytest
 
 from tests.spark.test_processes import ticks_in
 from tests.support.processes import Process, free_port
-from tests.support.spark import REPOSITORY, require_java
+from tests.support.spark import QUICK_JAVA, REPOSITORY, require_java
 
 PATIENCE_S = 120.0
 PENSTOCK = Path(sys.executable).parent / "penstock"
@@ -32,17 +32,17 @@ def test_ticks_are_spread_over_two_workers_and_go_on_with_one(tmp_path: Path) ->
     logs = {name: tmp_path / f"{name}.log" for name in ("master", "one", "two", "ticking")}
     with ExitStack() as stack:
         command = [PENSTOCK, "spark", "master", "--port", str(port), "--data-dir", tmp_path / "master"]
-        master = stack.enter_context(Process(command, logs["master"]))
+        master = stack.enter_context(Process(command, logs["master"], QUICK_JAVA))
         master.wait_until(_said(logs["master"], f"Spark master at {address}"), PATIENCE_S, "the master")
         workers = {}
         for name in ("one", "two"):
             command = [PENSTOCK, "spark", "worker", address, "--cores", "4", "--memory", "1g"]
-            workers[name] = Process([*command, "--data-dir", tmp_path / name], logs[name])
+            workers[name] = Process([*command, "--data-dir", tmp_path / name], logs[name], QUICK_JAVA)
             stack.enter_context(workers[name])
         for name, worker in workers.items():
             worker.wait_until(_said(logs[name], f"for {address}"), PATIENCE_S, f"worker {name}")
         command = [sys.executable, "-m", "tests.spark.ticking", tmp_path / "data", address]
-        ticking = stack.enter_context(Process(command, logs["ticking"], None, Path(REPOSITORY)))
+        ticking = stack.enter_context(Process(command, logs["ticking"], QUICK_JAVA, Path(REPOSITORY)))
 
         def workers_of_last_tick() -> set[str]:
             done = ticks_in(logs["ticking"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.wire.messages.metadata import MetadataRequest
-from tests.support.apache_kafka import require_java
+from tests.support.apache_kafka import SHORT_LIVED_JVM_FLAGS, require_java
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import Process, free_port
@@ -23,7 +23,6 @@ from tests.support.toolchains import java_program
 from tests.support.wire_client import WireClient
 
 SOURCE = Path(__file__).parent / "java_brokers"
-JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx512m")
 BROKERS = (1, 2, 3)
 CONTROLLER = 1
 RACKS = {1: "left", 2: "right"}
@@ -87,7 +86,7 @@ def running_apache_cluster(directory: Path) -> Iterator[KafkaServer]:
         for broker in BROKERS
     ]
     bootstrap = ",".join(f"127.0.0.1:{port}" for port in ports.values())
-    command = [*java_program("java-brokers", SOURCE, "Brokers", JVM_FLAGS), *map(str, files)]
+    command = [*java_program("java-brokers", SOURCE, "Brokers", SHORT_LIVED_JVM_FLAGS), *map(str, files)]
     with Process(command, directory / "brokers.log") as process:
         for port in ports.values():
             process.wait_until(

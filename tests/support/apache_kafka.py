@@ -42,17 +42,8 @@ TOOL_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC",
 # A tool that loads what most of them load, and ends soon since nobody listens there.
 ARCHIVED_RUN = ("kafka-consumer-groups", "--list", "--timeout", "200", "--bootstrap-server", "127.0.0.1:9")
 
-# What Kafka's own start script passes.
-SERVER_JVM_FLAGS = (
-    "-Xmx1G",
-    "-Xms1G",
-    "-server",
-    "-XX:+UseG1GC",
-    "-XX:MaxGCPauseMillis=20",
-    "-XX:InitiatingHeapOccupancyPercent=35",
-    "-XX:+ExplicitGCInvokesConcurrent",
-    "-Djava.awt.headless=true",
-)
+# For a server that lives for minutes: half the work of one that compiles for a long life.
+SHORT_LIVED_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx512m")
 
 TOOLS = {
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
@@ -207,8 +198,14 @@ class ApacheKafka:
     `directory` holds its settings, log and data; starting again in the same directory finds the same data.
     """
 
-    def __init__(self, directory: Path, overrides: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        overrides: Mapping[str, str] | None = None,
+        jvm_flags: tuple[str, ...] = SHORT_LIVED_JVM_FLAGS,
+    ) -> None:
         self.directory = directory
+        self._jvm_flags = jvm_flags
         self.port = free_port()
         self.controller_port = free_port()
         self.bootstrap = f"127.0.0.1:{self.port}"
@@ -270,7 +267,7 @@ class ApacheKafka:
 
     def launch(self) -> Process:
         """Starts the server and returns without waiting for it to answer."""
-        command = java_command("kafka.Kafka", str(self._properties), jvm_flags=SERVER_JVM_FLAGS)
+        command = java_command("kafka.Kafka", str(self._properties), jvm_flags=self._jvm_flags)
         self._process = Process(command, self.log)
         return self._process
 

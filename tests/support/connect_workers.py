@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.apache_connect import JARS
-from tests.support.apache_kafka import require_java
+from tests.support.apache_kafka import SHORT_LIVED_JVM_FLAGS, require_java
 from tests.support.processes import Process, free_port
 
 START_SECONDS = 120.0
 REQUEST_SECONDS = 100.0
-JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx512m")
 
 
 class Said(NamedTuple):
@@ -90,7 +89,7 @@ def running_apache_connect(
     }
     properties.write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     command = [
-        *("java", *JVM_FLAGS, JARS.log4j_flag, "-cp", JARS.classpath()),
+        *("java", *SHORT_LIVED_JVM_FLAGS, JARS.log4j_flag, "-cp", JARS.classpath()),
         *("org.apache.kafka.connect.cli.ConnectDistributed", str(properties)),
     ]
     client = ConnectClient(f"http://127.0.0.1:{port}")

@@ -44,9 +44,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Ready, with the jars of Spark's Kafka connector if they can be had."""
     require_java()
     running = Engine(settings(tmp_path_factory.mktemp("engine")))
-    running.start()
     try:
-        running.wait_until_ready(START_TIMEOUT_S)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in QUICK_JAVA.items():
+                patch.setenv(name, value)
+            running.start()
+            running.wait_until_ready(START_TIMEOUT_S)
         yield running
     finally:
         running.stop()

@@ -17,6 +17,7 @@ from penstock.settings.properties import read_properties
 from tests.connect.mirror.flows import Flow
 from tests.support.apache_kafka import ROOT
 from tests.support.processes import Process, wait_for
+from tests.support.spark import QUICK_JAVA
 
 SECONDS = 150.0
 TWO = {
@@ -169,7 +170,7 @@ def test_two_clusters_mirror_each_other(flow: Flow, tmp_path: Path) -> None:
     }
     file = tmp_path / "mm2.properties"
     file.write_text("".join(f"{name}={text}\n" for name, text in properties.items()))
-    with Process(command(str(file)), tmp_path / "maker.log") as maker:
+    with Process(command(str(file)), tmp_path / "maker.log", QUICK_JAVA) as maker:
         maker.wait_until(lambda: copied(flow) == ["1", "2", "3"], SECONDS, "the copies")
         maker.wait_until(lambda: group_offset(flow) == 2, SECONDS, "the group's offset")
         flow.produce("4", partition=1)

@@ -15,6 +15,7 @@ import pytest
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.processes import Process, free_port, wait_for
+from tests.support.spark import QUICK_JAVA
 
 SECONDS = 120.0
 STRINGS = "org.apache.kafka.connect.storage.StringConverter"
@@ -61,7 +62,7 @@ def test_standalone_copies_a_file_through_kafka_and_goes_on_after_a_restart(
         str(tmp_path / "sink.json"),
     ]
     connect = ConnectClient(f"http://127.0.0.1:{port}")
-    with Process(command("connect_standalone", *words), tmp_path / "first.log") as first:
+    with Process(command("connect_standalone", *words), tmp_path / "first.log", QUICK_JAVA) as first:
         first.wait_until(lambda: has_lines(copy, 2), SECONDS, "two lines")
         assert sorted(connect.send("GET", "/connectors").body) == ["from-file", "to-file"]
         first.wait_until(lambda: states(connect, "to-file") == ["RUNNING", "RUNNING"], SECONDS, "RUNNING")
@@ -71,7 +72,7 @@ def test_standalone_copies_a_file_through_kafka_and_goes_on_after_a_restart(
     assert "Traceback" not in (tmp_path / "first.log").read_text()
     with lines.open("a") as file:
         file.write("three\n")
-    with Process(command("connect_standalone", *words), tmp_path / "second.log") as second:
+    with Process(command("connect_standalone", *words), tmp_path / "second.log", QUICK_JAVA) as second:
         second.wait_until(lambda: has_lines(copy, 3), SECONDS, "the third line")
         assert copy.read_text() == "one\ntwo\nthree\n"
 

@@ -99,7 +99,9 @@ def test_another_takes_over_from_a_leader_that_stops(registry_kafka: KafkaServer
 
 
 def test_one_that_may_not_lead_leaves_it_to_others(registry_kafka: KafkaServer, start: Start) -> None:
-    follower = start(leader_eligibility="false", kafkastore_timeout_ms="300")
+    follower = start(
+        leader_eligibility="false", kafkastore_timeout_ms="300", kafkastore_init_timeout_ms="3000"
+    )
     assert leader_url(registry_kafka, follower, 1) == "nobody"
     refused = follower.post("/subjects/a/versions", {"schema": USER})
     assert (refused.status, refused.body["error_code"]) == (500, 50004)
