@@ -22,7 +22,7 @@ def test_it_needs_no_thread_to_make_room(servers: str, topic: str) -> None:
         for number in range(5_000):
             producer.produce(topic, b"%d" % number, partition=0 if number % 2 else None)
         producer.send_batch(RecordBatch(topic, [b""] * 5_000))
-        # librdkafka counts its notes of deliveries as well
+        # librdkafka counts its notes of deliveries as well, at most one for each record that it holds
         assert producer.pending_records < 2 * SMALL_BUFFER
     assert not producer.failed_records
     records_of(servers, topic, 10_001)

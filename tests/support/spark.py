@@ -10,6 +10,7 @@ import pytest
 
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.settings import EngineSettings
+from penstock.testing.connect_process import SHORT_LIVED_JAVA
 
 REPOSITORY = str(Path(__file__).parents[2])
 START_TIMEOUT_S = 240.0
@@ -19,7 +20,7 @@ IGNORED_WARNINGS = (
     "ignore:.*:UserWarning:pyspark",
 )
 """pyspark's own."""
-QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+QUICK_JAVA = {"JAVA_TOOL_OPTIONS": SHORT_LIVED_JAVA}
 """For processes that live for a minute: half the work of those that compile for a long life."""
 
 

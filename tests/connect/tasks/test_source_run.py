@@ -169,6 +169,7 @@ def test_a_record_that_cannot_be_converted(place: Place) -> None:
 
 def test_a_task_that_hangs_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "OVERTIME_SECONDS", 4.0)
+    HangingSource.is_released.clear()
     try:
         report = run_task(place.source("HangingSource", 1, run_ms=100))
     finally:

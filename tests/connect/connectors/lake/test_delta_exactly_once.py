@@ -325,5 +325,5 @@ print(task.pre_commit({ORDERS: 200}))
 
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
-    refused_then_done(FULL_DISK, str(tmp_path), "300")
+    refused_then_done(FULL_DISK, str(tmp_path), "300", refusal="cannot write to the table")
     assert ids(tmp_path) == list(range(200))

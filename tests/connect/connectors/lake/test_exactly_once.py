@@ -173,7 +173,7 @@ print(task.pre_commit({ORDERS: 200}))
 
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
-    refused_then_done(FULL_DISK, str(tmp_path))
+    refused_then_done(FULL_DISK, str(tmp_path), refusal="cannot write")
     assert [row[0] for row in rows(tmp_path, "id", "json")] == list(range(200))
     assert leftovers(tmp_path) == []
 
