@@ -3,13 +3,12 @@
 A producer makes as many futures as it sends records, so one is little more than an object that librdkafka can call.
 Nothing else is made for it before it is needed: Python's garbage collector looks at each object several times, as long
 as a record is on its way. What somebody who waits needs (an event, a list of callbacks) is made when somebody waits,
-and what all futures of a producer share is an attribute of their class, of which each producer has its own.
+and what all futures of a producer share is an attribute of their class: `futures_of` makes one for each producer.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from itertools import repeat, starmap
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from penstock.client.errors import KafkaTimeoutError
@@ -165,17 +164,9 @@ class PendingSend(SendFuture):
             self._run_callbacks()
 
 
-class Futures:
-    """Where one producer's futures come from."""
-
-    def __init__(self, delivery: Delivery) -> None:
-        self._kind: type[PendingSend] = type(
-            "SendFuture", (PendingSend,), {"_delivery": delivery, "__module__": __name__}
-        )
-
-    def next(self, count: int) -> Iterator[PendingSend]:
-        """So many new ones: nothing is counted in Python."""
-        return starmap(self._kind, repeat((), count))
+def futures_of(delivery: Delivery) -> type[PendingSend]:
+    """The class of one producer's futures."""
+    return type("SendFuture", (PendingSend,), {"_delivery": delivery, "__module__": __name__})
 
 
 class _UnseenFailure:

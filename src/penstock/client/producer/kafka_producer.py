@@ -9,7 +9,7 @@ import logging
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from itertools import repeat
+from itertools import repeat, starmap
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
@@ -24,7 +24,7 @@ from penstock.client.librdkafka import (
     with_diagnostics,
 )
 from penstock.client.producer.delivery import SERVE_EVERY, Delivery
-from penstock.client.producer.futures import Futures, PendingSend, SendFuture, calling
+from penstock.client.producer.futures import PendingSend, SendFuture, calling, futures_of
 from penstock.client.producer.partitioners import Outgoing, resolve_partitioner
 from penstock.client.producer.placement import Placement
 from penstock.client.producer.queueing import (
@@ -81,8 +81,8 @@ class KafkaProducer:
             self._delivery.await_first_record()
         max_block_ms = self.config.max_block_ms
         self._queue = SendQueue(self._delivery, max_block_ms)
-        self._native, self._new_futures = self._delivery.native, Futures(self._delivery)
-        self._futures = self._new_futures.next(SERVE_EVERY)
+        self._native, self._new_future = self._delivery.native, futures_of(self._delivery)
+        self._futures = self._new_futures()
         self._placement = Placement(
             partitioner, self._delivery, self.config.metadata_max_age_ms, max_block_ms
         )
@@ -172,8 +172,12 @@ class KafkaProducer:
     def _next_future(self) -> PendingSend:
         """The first of more; a sender that has used up so many is busy."""
         self._delivery.serve_in_busy_sender()
-        self._futures = self._new_futures.next(SERVE_EVERY)
+        self._futures = self._new_futures()
         return next(self._futures)
+
+    def _new_futures(self) -> Iterator[PendingSend]:
+        """As many as a sender takes before it looks for deliveries: nothing is counted in Python."""
+        return starmap(self._new_future, repeat((), SERVE_EVERY))
 
     def produce(
         self,
