@@ -22,9 +22,13 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
 
 
 def replayed(records: Iterable[Record]) -> ConfigState:
+    return replayed_at((offset, *record) for offset, record in enumerate(records))
+
+
+def replayed_at(records: Iterable[tuple[int, bytes, bytes | None]]) -> ConfigState:
     state = ConfigState()
-    for key, value in records:
-        state.replay(key, value)
+    for offset, key, value in records:
+        state.replay(key, value, offset)
     return state
 
 
@@ -71,7 +75,7 @@ def test_a_compacted_task_makes_the_connector_inconsistent_until_it_is_written_a
     state = replayed([config_records.connector_config("c", CONFIG), *first[1:]])
     assert state.connectors["c"].is_inconsistent
     for key, value in config_records.task_configs("c", [{"n": "2"}]):
-        state.replay(key, value)
+        state.replay(key, value, 9)
     assert not state.connectors["c"].is_inconsistent
     assert state.connectors["c"].tasks == [{"n": "2"}]
 
@@ -85,16 +89,24 @@ def test_a_removed_connector_is_gone_and_starts_afresh_when_it_comes_back() -> N
     ]
     state = replayed(records)
     assert state.connectors == {}
-    state.replay(*config_records.connector_config("c", CONFIG))
+    state.replay(*config_records.connector_config("c", CONFIG), 17)
     assert (state.connectors["c"].target_state, state.connectors["c"].tasks) == ("STARTED", [])
+    assert state.connectors["c"].config_offset == 17
+
+
+def test_a_configuration_is_known_by_its_offset() -> None:
+    state = replayed([(b"connector-c", b'{"properties":{}}'), config_records.target_state("c", "PAUSED")])
+    assert state.connectors["c"].config_offset == 0
+    state.replay(*config_records.connector_config("c", {}), 5)
+    assert state.connectors["c"].config_offset == 5
 
 
 def test_what_is_asked_for_once_is_said_and_not_kept() -> None:
     state = ConfigState()
     asked = config_records.restart_request("c", include_tasks=True, only_failed=False)
-    assert state.replay(*asked) == RestartRequest("c", include_tasks=True, only_failed=False)
-    assert state.replay(*config_records.logger_level("root", "DEBUG")) == LoggerRequest("root", "DEBUG")
-    assert state.replay(*config_records.connector_config("c", CONFIG)) == ConnectorChanged("c")
+    assert state.replay(*asked, 0) == RestartRequest("c", include_tasks=True, only_failed=False)
+    assert state.replay(*config_records.logger_level("root", "DEBUG"), 0) == LoggerRequest("root", "DEBUG")
+    assert state.replay(*config_records.connector_config("c", CONFIG), 0) == ConnectorChanged("c")
 
 
 JUNK = st.one_of(
@@ -122,7 +134,7 @@ KEYS = st.one_of(
 def test_no_record_breaks_the_fold(records: list[Record]) -> None:
     state = ConfigState()
     for key, value in records:
-        said = state.replay(key, value)
+        said = state.replay(key, value, 0)
         if isinstance(said, Unreadable):
             assert "\n" not in said.reason
 
@@ -151,11 +163,11 @@ CHANGES = st.lists(
 )
 
 
-def compacted(records: list[Record]) -> list[Record]:
-    """The last record of each key, in the order of the log; tombstones are removed too."""
+def compacted(records: list[Record]) -> list[tuple[int, bytes, bytes | None]]:
+    """The last record of each key, at its offset; tombstones are removed too."""
     last = {key: number for number, (key, _) in enumerate(records)}
     return [
-        (key, value)
+        (number, key, value)
         for number, (key, value) in enumerate(records)
         if last[key] == number and value is not None
     ]
@@ -164,8 +176,9 @@ def compacted(records: list[Record]) -> list[Record]:
 @given(CHANGES)
 def test_compaction_loses_no_connector_config_or_target_state(changes: list[list[Record]]) -> None:
     records = [record for change in changes for record in change]
-    whole, less = replayed(records), replayed(compacted(records))
+    whole, less = replayed(records), replayed_at(compacted(records))
     assert less.connectors.keys() == whole.connectors.keys()
     for name, known in whole.connectors.items():
         assert less.connectors[name].config == known.config
+        assert less.connectors[name].config_offset == known.config_offset
         assert less.connectors[name].target_state == known.target_state

@@ -40,6 +40,7 @@ STATUSES = st.builds(
     st.none() | st.text(),
     st.none() | st.text(),
     st.dictionaries(st.sampled_from(["attempts", "max_retries"]), st.integers(-1, 9)),
+    st.none() | st.integers(0, 2**63 - 1),
 )
 
 
@@ -61,6 +62,14 @@ def test_who_lost_a_task_does_not_speak_for_who_has_it(generation: int, shown: s
     state = StatusState()
     state.replay(task_key("c", 0), Status("RUNNING", "new", 5).encoded())
     state.replay(task_key("c", 0), Status("UNASSIGNED", "old", generation).encoded())
+    assert state.tasks["c"][0].state == shown
+
+
+@pytest.mark.parametrize(("config_offset", "shown"), [(8, "RUNNING"), (9, "RUNNING"), (10, "UNASSIGNED")])
+def test_a_later_configuration_has_the_last_word(config_offset: int, shown: str) -> None:
+    state = StatusState()
+    state.replay(task_key("c", 0), Status("RUNNING", "w", 5, config_offset=9).encoded())
+    state.replay(task_key("c", 0), Status("UNASSIGNED", "w", 5, config_offset=config_offset).encoded())
     assert state.tasks["c"][0].state == shown
 
 

@@ -1,7 +1,7 @@
 """Connectors whose tasks do what their configuration says, and remember what they were given.
 
-`run` stands where the engine runs tasks. It is told by files in a directory (`failing-<task>`), so that a test can
-change its mind while a connector runs.
+`run` stands where the engine runs tasks. It is told by files in a directory (`failing-<task>`, `holding-<task>`), so
+that a test can change its mind while a connector runs.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ def run(work: TaskWork) -> TaskReport:
         trace = f"Traceback: task {work.task} was told to fail"
         return TaskReport(work.connector, work.task, work.generation, "FAILED", "was told to fail", trace)
     time.sleep(work.run_ms / 1000)
+    while (said / f"holding-{work.task}").exists():
+        (said / "held").touch()
+        time.sleep(0.01)
     positions = {each: (at or 0) + 1 for each, at in work.positions.items()}
     topics = frozenset({topic for topic, _ in work.positions} or {"made-up"})
     return TaskReport(work.connector, work.task, work.generation, positions=positions, topics=topics)

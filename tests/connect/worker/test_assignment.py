@@ -57,6 +57,16 @@ def test_what_is_even_stays() -> None:
     assert found.connectors == {"http://a": ("c0", "c1"), "http://b": ("c2",)}
 
 
+def test_a_deleted_one_is_known_as_long_as_somebody_holds_it() -> None:
+    members = {"a": Member("http://a", 0, ("c0", "c1")), "b": Member("http://b", 0, ("c2",))}
+    assert assign(members, ["c1"], "a").ending == ("c0", "c2")
+
+
+def test_what_a_worker_of_an_earlier_version_says_is_understood() -> None:
+    said = b'{"leader":"m","leader-url":"http://a","connectors":{"http://a":["c0"]},"error":""}'
+    assert decode_assignment(said) == Assignment("m", "http://a", {"http://a": ("c0",)})
+
+
 def test_one_address_twice_is_an_error() -> None:
     assert assign({"a": Member("http://a"), "b": Member("http://a")}, ["c"], "a").error
 
@@ -65,5 +75,5 @@ def test_one_address_twice_is_an_error() -> None:
 def test_members_and_assignments_travel(url: str, offset: int, names: list[str]) -> None:
     member = Member(url, offset, tuple(names))
     assert decode_member(encode_member(member)) == member
-    assignment = Assignment("m", url, {url: tuple(names)}, "")
+    assignment = Assignment("m", url, {url: tuple(names)}, "", ("gone", *names))
     assert decode_assignment(encode_assignment(assignment)) == assignment

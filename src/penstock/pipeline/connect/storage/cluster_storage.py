@@ -79,7 +79,7 @@ class ClusterStorage:
             raise several.exceptions[0] from None
 
     def _replay_config(self, record: Record) -> None:
-        said = self.configs.replay(record.key, record.value)
+        said = self.configs.replay(record.key, record.value, record.offset)
         if isinstance(said, Unreadable):
             log.warning("%s, offset %d: %s", self.config_log.name, record.offset, said.reason)
         elif said is not None and self.config_log.ready.is_set():

@@ -59,6 +59,8 @@ Said = RestartRequest | LoggerRequest | ConnectorChanged | Unreadable | None
 @dataclass(slots=True)
 class KnownConnector:
     config: dict[str, str]
+    config_offset: int
+    """Where the topic says so: another word for which of the connector's configurations it is."""
     target_state: str = STARTED
     tasks: list[dict[str, str]] = field(default_factory=list)
     tasks_of_config: dict[str, str] | None = None
@@ -69,10 +71,12 @@ class KnownConnector:
 class ConfigState:
     def __init__(self) -> None:
         self.connectors: dict[str, KnownConnector] = {}
+        self._offset = -1
         self._target_states: dict[str, str] = {}
         self._deferred: dict[str, dict[int, dict[str, str]]] = {}
 
-    def replay(self, key: bytes | None, value: bytes | None) -> Said:
+    def replay(self, key: bytes | None, value: bytes | None, offset: int) -> Said:
+        self._offset = offset
         try:
             text = (key or b"").decode()
         except UnicodeDecodeError:
@@ -102,10 +106,11 @@ class ConfigState:
         config = _properties(decode_object(value))
         if config is None:
             return Unreadable(f"the config of connector {name!r} is {value!r}")
-        if name in self.connectors:
-            self.connectors[name].config = config
+        if (known := self.connectors.get(name)) is not None:
+            known.config, known.config_offset = config, self._offset
         else:
-            self.connectors[name] = KnownConnector(config, self._target_states.get(name, STARTED))
+            state = self._target_states.get(name, STARTED)
+            self.connectors[name] = KnownConnector(config, self._offset, state)
         return ConnectorChanged(name)
 
     def _replay_task(self, text: str, value: bytes | None) -> Said:

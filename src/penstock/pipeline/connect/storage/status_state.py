@@ -1,8 +1,9 @@
 """What the status topic says: the state of each connector and task, and the topics that each connector uses.
 
 A worker that lost a task may say so later than the one that got it says that it runs: an UNASSIGNED of the same or an
-older generation does not replace RUNNING. How failed tasks are restarted (`restart`) is a field that Kafka Connect does
-not know and does not mind.
+older generation does not replace RUNNING, unless it is of a later configuration. How failed tasks are restarted
+(`restart`) and of which of the connector's configurations a state is (`config_offset`) are fields that Kafka Connect
+does not know and does not mind.
 """
 
 from __future__ import annotations
@@ -31,16 +32,22 @@ class Status:
     trace: str | None = None
     version: str | None = None
     restart: Mapping[str, int] = field(default_factory=dict)
+    config_offset: int | None = None
+    """Of the connector's configuration, in the config topic; None if that is not known."""
 
     def encoded(self) -> bytes:
-        known = {
+        known: dict[str, object] = {
             "state": self.state,
             "trace": self.trace,
             "worker_id": self.worker_id,
             "generation": self.generation,
             "version": self.version,
         }
-        return encode({**known, "restart": dict(self.restart)} if self.restart else known)
+        if self.restart:
+            known["restart"] = dict(self.restart)
+        if self.config_offset is not None:
+            known["config_offset"] = self.config_offset
+        return encode(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +144,13 @@ def _is_stale(status: Status, known: Status | None) -> bool:
         and known is not None
         and known.state == RUNNING
         and known.generation >= status.generation
+        and not _is_of_later_config(status, known)
     )
+
+
+def _is_of_later_config(status: Status, known: Status) -> bool:
+    later, earlier = status.config_offset, known.config_offset
+    return later is not None and earlier is not None and later > earlier
 
 
 def decode_status(data: bytes) -> Status | None:
@@ -145,7 +158,7 @@ def decode_status(data: bytes) -> Status | None:
     state, worker_id, generation = (value.get(name) for name in ("state", "worker_id", "generation"))
     if state not in STATES or not isinstance(worker_id, str) or not isinstance(generation, int):
         return None
-    restart = value.get("restart")
+    restart, config_offset = value.get("restart"), value.get("config_offset")
     return Status(
         str(state),
         worker_id,
@@ -153,6 +166,7 @@ def decode_status(data: bytes) -> Status | None:
         _optional_text(value.get("trace")),
         _optional_text(value.get("version")),
         _numbers(restart) if isinstance(restart, dict) else {},
+        config_offset if isinstance(config_offset, int) else None,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from penstock.pipeline.connect.storage.config_state import KnownConnector
-from penstock.pipeline.connect.storage.status_state import FAILED, RESTARTING, Status
+from penstock.pipeline.connect.storage.status_state import FAILED, RESTARTING, UNASSIGNED, Status
 from penstock.pipeline.connect.worker.interface import (
     ConnectorInfo,
     ConnectorState,
@@ -44,6 +44,13 @@ def status_info(name: str, own: Status, tasks: dict[int, Status], type_: Connect
         "tasks": [task_state(task, status) for task, status in sorted(tasks.items())],
         "type": type_,
     }
+
+
+def current(status: Status, known: KnownConnector | None) -> Status:
+    """A state that was reached with an earlier configuration says nothing of the one that is to run now."""
+    if known is None or status.config_offset is None or status.config_offset == known.config_offset:
+        return status
+    return Status(UNASSIGNED, status.worker_id, status.generation, version=status.version)
 
 
 def _connector_state(status: Status) -> ConnectorState:

@@ -31,6 +31,8 @@ class Assignment:
     leader_url: str
     connectors: Mapping[str, tuple[str, ...]]
     error: str = ""
+    ending: tuple[str, ...] = ()
+    """Deleted ones that a worker has not let go of yet."""
 
     def owner_url(self, name: str) -> str | None:
         return next((url for url, names in self.connectors.items() if name in names), None)
@@ -43,6 +45,7 @@ def assign(members: Mapping[str, Member], connectors: Iterable[str], leader_id: 
     if len(set(urls)) < len(urls):
         return Assignment(leader_id, leader_url, {}, "two workers have one address")
     wanted = set(connectors)
+    ending = {name for member in members.values() for name in member.connectors} - wanted
     held = {member.url: sorted(wanted.intersection(member.connectors)) for member in members.values()}
     claimed = {name for names in held.values() for name in names}
     shares = _shares(held, len(wanted))
@@ -50,7 +53,8 @@ def assign(members: Mapping[str, Member], connectors: Iterable[str], leader_id: 
     for name in sorted(wanted - claimed):
         poorest = min(given, key=lambda url: (len(given[url]) - shares[url], url))
         given[poorest].append(name)
-    return Assignment(leader_id, leader_url, {url: tuple(sorted(names)) for url, names in given.items()})
+    shared = {url: tuple(sorted(names)) for url, names in given.items()}
+    return Assignment(leader_id, leader_url, shared, ending=tuple(sorted(ending)))
 
 
 def _shares(held: Mapping[str, list[str]], count: int) -> dict[str, int]:
@@ -79,6 +83,7 @@ def encode_assignment(assignment: Assignment) -> bytes:
             "leader-url": assignment.leader_url,
             "connectors": {url: list(names) for url, names in assignment.connectors.items()},
             "error": assignment.error,
+            "ending": list(assignment.ending),
         }
     )
 
@@ -87,7 +92,8 @@ def decode_assignment(data: bytes) -> Assignment:
     """ValueError if it makes no sense."""
     value = _decode(data)
     connectors = {str(url): tuple(map(str, names)) for url, names in value["connectors"].items()}
-    return Assignment(str(value["leader"]), str(value["leader-url"]), connectors, str(value["error"]))
+    ending = tuple(map(str, value.get("ending", ())))
+    return Assignment(str(value["leader"]), str(value["leader-url"]), connectors, str(value["error"]), ending)
 
 
 class _Members(dict[str, Any]):

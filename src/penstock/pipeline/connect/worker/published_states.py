@@ -37,14 +37,22 @@ class PublishedStates:
         self._worker_id = worker_id
         self._generation = generation
 
-    async def publish(self, shown: Sequence[Shown]) -> None:
+    async def publish(self, shown: Sequence[Shown], config_offset: int | None) -> None:
         """Tasks that are not shown any more are removed."""
-        await self._storage.write_statuses([*self._changed(shown), *self._removed_tasks(shown)])
+        await self._storage.write_statuses(
+            [*self._changed(shown, config_offset), *self._removed_tasks(shown)]
+        )
 
-    def _changed(self, shown: Iterable[Shown]) -> Iterator[Record]:
+    def _changed(self, shown: Iterable[Shown], config_offset: int | None) -> Iterator[Record]:
         for each in shown:
             status = Status(
-                each.state, self._worker_id, self._generation(), each.trace, each.version, dict(each.restart)
+                each.state,
+                self._worker_id,
+                self._generation(),
+                each.trace,
+                each.version,
+                dict(each.restart),
+                config_offset,
             )
             known = self._known(each.task)
             if known is None or replace(known, generation=status.generation) != status:
@@ -65,7 +73,13 @@ class PublishedStates:
         for task in (None, *sorted(statuses.tasks.get(self._name, {}))):
             known = self._known(task)
             if known is not None and known.worker_id == self._worker_id:
-                released = Status(UNASSIGNED, self._worker_id, self._generation(), version=known.version)
+                released = Status(
+                    UNASSIGNED,
+                    self._worker_id,
+                    self._generation(),
+                    version=known.version,
+                    config_offset=known.config_offset,
+                )
                 yield self._key(task), released.encoded()
 
     async def remove(self) -> None:

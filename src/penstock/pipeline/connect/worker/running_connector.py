@@ -81,6 +81,8 @@ class RunningConnector:
         self._writer: FencedWriter | None = None
         self._instance: ConnectorInstance | None = None
         self._config: dict[str, str] | None = None
+        self._config_offset: int | None = None
+        """Of what is shown: set when nothing of an earlier configuration is shown any more."""
         self._tasks: ConnectorTasks | None = None
         self._task_generation = 0
         self._query: TickQuery | None = None
@@ -131,7 +133,7 @@ class RunningConnector:
             while await self._turn():
                 await self._until_changed()
         finally:
-            await asyncio.shield(self._end())
+            await _to_its_end(self._end())
 
     async def _turn(self) -> bool:
         """Whether the connector is still there."""
@@ -140,7 +142,7 @@ class RunningConnector:
             return False
         try:
             await self._bring_into_line(known)
-            await self._states.publish(self._shown(known))
+            await self._states.publish(self._shown(known), self._config_offset)
         except Fenced:
             raise
         except KafkaError as error:
@@ -172,31 +174,40 @@ class RunningConnector:
         if known.target_state == config_records.STOPPED:
             await self._become_stopped(known)
         elif known.target_state == config_records.PAUSED:
-            await self._become_paused()
+            await self._become_paused(known)
         else:
             await self._become_started(known)
 
     async def _become_stopped(self, known: KnownConnector) -> None:
+        config_offset = known.config_offset
         await self._stop_query()
         await self._stop_instance()
         self._tasks = self._progress = self._config = None
         if known.tasks or known.is_inconsistent or known.tasks_of_config is None:
             await self._write_tasks([])
         self._state, self._trace = STOPPED, ""
+        self._config_offset = config_offset
 
-    async def _become_paused(self) -> None:
+    async def _become_paused(self, known: KnownConnector) -> None:
+        config_offset, is_other = known.config_offset, self._config != known.config
         await self._stop_query()
+        if is_other:
+            self._tasks = self._progress = None
         self._state, self._trace = PAUSED, ""
+        self._config_offset = config_offset
 
     async def _become_started(self, known: KnownConnector) -> None:
+        config_offset = known.config_offset
         if self._config != known.config:
             await self._stop_query()
             self._tasks = self._progress = None
+            self._state, self._trace = UNASSIGNED, ""
             self._restarts = Restarts(RestartPolicy.of(self._around.settings, known.config))
             self._is_to_restart = True
         elif self._restarts.is_due(_now_ms()):
             self._restarts.restart()
             self._is_to_restart = True
+        self._config_offset = config_offset
         if self._is_to_restart:
             await self._stop_instance()
         if self._instance is None and not self._restarts.has_failed:
@@ -350,7 +361,8 @@ class RunningConnector:
         self._warn(reports)
         if self._progress is not None and self._around.is_member():
             await self._progress.commit(reports)
-        await self._show()
+        if not self._is_ending:
+            await self._show()
         await self._track({(topic, report.task) for report in reports for topic in report.topics})
         if self._tasks.next_restart_at_ms() is not None:
             self.wake()
@@ -375,7 +387,7 @@ class RunningConnector:
     async def _show(self) -> None:
         known = self._known()
         if known is not None:
-            await self._quietly(self._states.publish(self._shown(known)))
+            await self._quietly(self._states.publish(self._shown(known), self._config_offset))
 
     async def _quietly(self, writing: Coroutine[Any, Any, None]) -> None:
         """States that cannot be written now are written with the next change."""
@@ -415,6 +427,18 @@ class RunningConnector:
             await self._quietly(self._states.release())
         if self._writer is not None:
             await self._writer.close()
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """However often the caller is cancelled meanwhile; it hears of that afterwards."""
+    task, cancelled = asyncio.ensure_future(work), None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _now_ms() -> int:

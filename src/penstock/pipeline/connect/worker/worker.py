@@ -35,6 +35,7 @@ from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.worker import offset_requests
 from penstock.pipeline.connect.worker.answers import (
     connector_info,
+    current,
     invalid_config,
     restarting,
     status_info,
@@ -185,7 +186,7 @@ class ConnectWorker:
         known = self._storage.configs.connectors
         running = {name for names in assignment.connectors.values() for name in names}
         for name in list(self._storage.statuses.connectors):
-            if name not in known and name not in running:
+            if name not in known and name not in running and name not in assignment.ending:
                 await self._storage.write_statuses(removal_of(name, self._storage))
 
     def _do(self, chore: Coroutine[Any, Any, None]) -> None:
@@ -412,14 +413,16 @@ class ConnectWorker:
             raise NotFoundError(f"No status found for connector {name}")
         known = self._storage.configs.connectors.get(name)
         type_: ConnectorType = "unknown" if known is None else self._type_of(known.config)
-        return status_info(name, own, self._storage.statuses.tasks.get(name, {}), type_)
+        tasks = self._storage.statuses.tasks.get(name, {})
+        shown = {task: current(status, known) for task, status in tasks.items()}
+        return status_info(name, current(own, known), shown, type_)
 
     async def task_status(self, name: str, task: int) -> TaskState:
         await self._ready()
         found = self._storage.statuses.tasks.get(name, {}).get(task)
         if found is None:
             raise NotFoundError(f"No status found for task {name}-{task}")
-        return task_state(task, found)
+        return task_state(task, current(found, self._storage.configs.connectors.get(name)))
 
     async def pause(self, name: str) -> None:
         await self._set_target_state(name, config_records.PAUSED)
