@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql.functions import arrow_udf
 
-from penstock.client import KafkaAdmin, KafkaConsumer, KafkaProducer, TopicPartition
+from penstock.client import ConsumerRecord, KafkaAdmin, KafkaProducer
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.kafka import KafkaInput, KafkaOutput, read_kafka, write_kafka
 from penstock.pipeline.spark.kafka_sink import write_once
@@ -19,6 +19,7 @@ from penstock.pipeline.spark.settings import EngineError
 from tests.spark import works
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
+from tests.support.topic_records import records_to_end
 
 PATIENCE_S = 60.0
 _numbers = count()
@@ -43,13 +44,8 @@ class Topics:
                 text = b"%d" % number
                 producer.produce(self.source, text, text, number % 2, self.began_ms + number, headers)
 
-    def arrived(self, isolation: str = "read_committed") -> list[Any]:
-        with KafkaConsumer({**self.configs, "isolation.level": isolation}) as consumer:
-            consumer.assign({TopicPartition(self.target, number): 0 for number in range(2)})
-            found: list[Any] = []
-            while records := consumer.poll(1.0):
-                found += records
-            return found
+    def arrived(self, isolation: str = "read_committed") -> list[ConsumerRecord]:
+        return records_to_end(self.configs["bootstrap.servers"], self.target, range(2), isolation)
 
     def values(self) -> list[int]:
         return sorted(int(record.value) for record in self.arrived())

@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-from penstock import ConsumerRecord, KafkaAdmin, KafkaConsumer, KafkaProducer, TopicPartition
+from penstock import ConsumerRecord, KafkaAdmin, KafkaProducer
 from penstock.pipeline.connect.api.connector import SourceConnector
 from penstock.pipeline.connect.tasks.run import run_task
 from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork
@@ -15,6 +15,7 @@ from penstock.pipeline.mirror.heartbeat import MirrorHeartbeatConnector
 from penstock.pipeline.mirror.source_connector import MirrorSourceConnector
 from tests.connect.tasks.works import new_name
 from tests.support.cluster_fixture import KafkaServer
+from tests.support.topic_records import records_to_end
 
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 RUN_MS = 1000
@@ -153,16 +154,7 @@ class Flow:
     def records(
         bootstrap: str, topic: str, partition: int = 0, isolation: str = "read_committed"
     ) -> list[ConsumerRecord]:
-        with KafkaConsumer(bootstrap_servers=bootstrap, isolation_level=isolation) as consumer:
-            where = TopicPartition(topic, partition)
-            consumer.assign({where: 0})
-            found: list[ConsumerRecord] = []
-            end = consumer.end_offsets([where])[where]
-            while end and (records := consumer.poll(timeout=0.5 if found else 5.0)):
-                found += records
-                if found[-1].offset == end - 1:
-                    break
-            return found
+        return records_to_end(bootstrap, topic, [partition], isolation)
 
     def values(self, topic: str | None = None, partition: int = 0) -> list[str]:
         records = self.records(self.target, topic or self.copy, partition)

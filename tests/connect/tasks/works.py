@@ -6,10 +6,11 @@ import itertools
 import uuid
 from pathlib import Path
 
-from penstock import KafkaAdmin, KafkaConsumer, KafkaProducer, TopicPartition
+from penstock import ConsumerRecord, KafkaAdmin, KafkaProducer
 from penstock.pipeline.connect.storage.offset_state import OffsetState
 from penstock.pipeline.connect.tasks.work import TaskWork
 from tests.support.cluster_fixture import KafkaServer
+from tests.support.topic_records import records_to_end
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -61,23 +62,14 @@ class Place:
     def values(self, topic: str | None = None, isolation: str = "read_committed") -> list[str]:
         return [(record.value or b"").decode() for record in self.records(topic, isolation)]
 
-    def records(self, topic: str | None = None, isolation: str = "read_committed") -> list:
-        with KafkaConsumer(bootstrap_servers=self.bootstrap, isolation_level=isolation) as consumer:
-            where = TopicPartition(topic or self.topic, 0)
-            consumer.assign({where: 0})
-            found: list = []
-            while records := consumer.poll(timeout=1.0):
-                found += records
-            return found
+    def records(self, topic: str | None = None, isolation: str = "read_committed") -> list[ConsumerRecord]:
+        return records_to_end(self.bootstrap, topic or self.topic, isolation=isolation)
 
     def stored(self) -> dict[str, object]:
         """What the offsets topic says of the connector, by the text of the partition."""
         state = OffsetState()
-        with KafkaConsumer(bootstrap_servers=self.bootstrap, isolation_level="read_committed") as consumer:
-            consumer.assign({TopicPartition(self.offsets_topic, number): 0 for number in range(3)})
-            while records := consumer.poll(timeout=1.0):
-                for record in records:
-                    state.replay(record.key, record.value)
+        for record in records_to_end(self.bootstrap, self.offsets_topic, range(3)):
+            state.replay(record.key, record.value)
         return {key: each.offset for key, each in state.connectors.get(self.connector, {}).items()}
 
     def produce(self, *values: str | None, **more: object) -> None:
