@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.connect.worker.in_thread import HERE, ThreadWorker, new_group, running_worker, worker_configs
+from tests.connect.worker.some_connectors import SomeSource, works_of
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 
@@ -71,12 +72,26 @@ def test_a_changed_connector_does_not_run_before_its_new_tasks_do(
     assert "RUNNING" not in seen_until_failed(patient_worker, name)
 
 
-def test_one_that_gets_the_configuration_it_has_runs_on(
+def test_one_that_gets_the_configuration_it_has_is_restarted_and_its_tasks_run_on(
     patient_worker: ThreadWorker, name: str, tmp_path: Path
 ) -> None:
     patient_worker.create(name, source(tmp_path))
     patient_worker.wait_for_states(name, "RUNNING", "RUNNING")
     put(patient_worker, name, source(tmp_path))
+    patient_worker.wait_for_states(name, "RUNNING", "RUNNING")
+    wait_for(lambda: SomeSource.started[name] == 2, what="the second start")
+    assert {work.generation for work in works_of(name)} == {1}
+
+
+def test_a_failed_one_is_brought_back_by_the_configuration_it_has(
+    patient_worker: ThreadWorker, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "failing-connector").touch()
+    config = source(tmp_path) | {"task.restart.max.retries": "0"}
+    patient_worker.create(name, config)
+    patient_worker.wait_for_states(name, "FAILED")
+    (tmp_path / "failing-connector").unlink()
+    put(patient_worker, name, config)
     patient_worker.wait_for_states(name, "RUNNING", "RUNNING")
 
 

@@ -207,6 +207,9 @@ class RunningConnector:
         elif self._restarts.is_due(_now_ms()):
             self._restarts.restart()
             self._is_to_restart = True
+        elif self._config_offset != config_offset:
+            self._restarts.restart_by_hand()
+            self._is_to_restart = True
         self._config_offset = config_offset
         if self._is_to_restart:
             await self._stop_instance()
