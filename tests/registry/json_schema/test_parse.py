@@ -278,10 +278,20 @@ def test_an_old_pattern_that_is_none_says_nothing() -> None:
 
 def test_an_old_schema_that_is_nested_too_deeply_says_nothing() -> None:
     """Within the limit for JSON, but with more schemas in schemas than can be built."""
-    text = '{"items":' * 190 + "{}" + "}" * 190
-    with pytest.raises(InvalidSchema, match="nested too deeply"):
+    text = nested(101, "{}")
+    with pytest.raises(InvalidSchema, match=r"nested too deeply \(at most 100 schemas in each other\)"):
         parse(text, {})
     assert parse(text, {}, is_new=False).incompatibilities_with(cases.schema(True)) == []
+
+
+def test_as_many_schemas_in_schemas_as_there_may_be_can_be_compared() -> None:
+    old, new = (parse(nested(100, json.dumps({"type": kind})), {}) for kind in ("string", "integer"))
+    assert len(new.incompatibilities_with(old)) == 1
+
+
+def nested(depth: int, innermost: str) -> str:
+    """`depth` schemas in each other."""
+    return '{"type":"array","items":' * (depth - 1) + innermost + "}" * (depth - 1)
 
 
 def test_messages_name_the_place_for_both_schemas() -> None:

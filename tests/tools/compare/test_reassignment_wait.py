@@ -8,9 +8,13 @@ from pathlib import Path
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
+from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
+from penstock.client.cluster import ClusterConfig, blocking_cluster, now
+from penstock.types import TopicPartition
 from tests.cli.running import PENSTOCK, Cli, Terminal
 from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import KafkaServer
+from tests.support.processes import wait_for
 
 THROTTLE = "20000"
 
@@ -43,3 +47,15 @@ def test_it_stays_until_all_has_moved(apache_cluster: KafkaServer, tmp_path: Pat
     assert "Clearing broker-level throttles" in shown
     found = AdminClient({"bootstrap.servers": apache_cluster.bootstrap}).list_topics(topic, 30).topics[topic]
     assert [found.partitions[each].replicas for each in range(2)] == [[2], [3]]
+
+
+def test_all_brokers_have_to_show_what_has_moved(apache_cluster: KafkaServer) -> None:
+    topic = "shown-by-all"
+    create_topic(apache_cluster, topic, [[1, 2], [3, 2]])
+    as_it_is = {TopicPartition(topic, 0): [1, 2], TopicPartition(topic, 1): [3, 2]}
+    config = ClusterConfig.from_configs({"bootstrap.servers": apache_cluster.bootstrap})
+    with blocking_cluster(config) as cluster:
+        wait_for(lambda: now(all_brokers_show(cluster, as_it_is)), what="all brokers to hear of the topic")
+        for partition, replicas in [(0, [2]), (1, [2, 3]), (2, [1])]:
+            other = {**as_it_is, TopicPartition(topic, partition): replicas}
+            assert not now(all_brokers_show(cluster, other))

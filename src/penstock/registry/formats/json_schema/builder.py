@@ -38,16 +38,25 @@ _NUMBER_LIMITS = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum")
 _OBJECT_LIMITS = ("maxProperties", "minProperties")
 _ARRAY_LIMITS = ("maxItems", "minItems")
 
+MAX_DEPTH = 100
+"""Of schemas in schemas: as many as can be built and compared, wherever in the program that is done."""
+
 Schema = Mapping[str, Any]
+
+
+class _TooDeep(Exception):
+    pass
 
 
 def build(references: References, *, is_strict: bool) -> Node:
     """What makes no sense is refused or, if it is not strict, says nothing."""
     try:
         return _Builder(references, is_strict).whole()
-    except RecursionError as error:
+    except (_TooDeep, RecursionError) as error:
         if is_strict:
-            raise InvalidSchema("the schema is nested too deeply") from error
+            raise InvalidSchema(
+                f"the schema is nested too deeply (at most {MAX_DEPTH} schemas in each other)"
+            ) from error
         return Anything()
 
 
@@ -58,6 +67,7 @@ class _Builder:
         self._references = references
         self._is_strict = is_strict
         self._nodes: dict[int, Node] = {}
+        self._depth = 0
         self._loose: list[tuple[Ref, str, Scope, str]] = []
 
     def whole(self) -> Node:
@@ -86,7 +96,11 @@ class _Builder:
         if not isinstance(schema, dict):
             return self._nonsense(place, f"a schema is an object or a boolean, not {shown(schema)}")
         if id(schema) not in self._nodes:
+            self._depth += 1
+            if self._depth > MAX_DEPTH:
+                raise _TooDeep
             self._nodes[id(schema)] = self._combined(schema, outer.inside(schema), place)
+            self._depth -= 1
         return self._nodes[id(schema)]
 
     def _combined(self, schema: Schema, scope: Scope, place: str) -> Node:
