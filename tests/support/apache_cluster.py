@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import base64
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
+from penstock.client.cluster import ClusterConfig, blocking_cluster, now
+from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataRequest
 from tests.support.apache_kafka import SHORT_LIVED_JVM_FLAGS, require_java
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
-from tests.support.processes import Process, free_port
+from tests.support.processes import Process, free_port, wait_for
 from tests.support.toolchains import java_program
 from tests.support.wire_client import WireClient
 
@@ -98,8 +101,17 @@ def running_apache_cluster(directory: Path) -> Iterator[KafkaServer]:
 
 
 def create_topic(server: KafkaServer, topic: str, replicas: list[list[int]]) -> None:
-    """A topic whose partitions have these replicas."""
+    """A topic whose partitions have these replicas; all brokers know of it."""
     admin = AdminClient({"bootstrap.servers": server.bootstrap, "log_level": 0})
     wanted = NewTopic(topic, num_partitions=len(replicas), replica_assignment=replicas)
     [created] = admin.create_topics([wanted]).values()
     created.result(START_TIMEOUT_SECONDS)
+    wait_until_shown(server, topic, dict(enumerate(replicas)))
+
+
+def wait_until_shown(server: KafkaServer, topic: str, replicas: Mapping[int, Sequence[int]]) -> None:
+    """By every broker: a tool asks any of them, and they hear from the controller one after the other."""
+    config = ClusterConfig.from_configs({"bootstrap.servers": server.bootstrap})
+    wanted = {TopicPartition(topic, partition): each for partition, each in replicas.items()}
+    with blocking_cluster(config) as cluster:
+        wait_for(lambda: now(all_brokers_show(cluster, wanted)), what=f"all brokers to show {wanted}")

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.clients.drivers.model import Client
-from tests.support.apache_cluster import create_topic, log_dirs
+from tests.support.apache_cluster import create_topic, log_dirs, wait_until_shown
 from tests.support.cluster_fixture import PEER, KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port, wait_for
@@ -111,6 +111,8 @@ def test_what_is_generated_can_be_executed_and_verified(
     plan = write_json("plan", proposed)
     reassign("--execute", "--additional", "--reassignment-json-file", plan)
     wait_for(lambda: none_under_way(both_cluster.server), what="the end", interval=0.2)
+    moved = {each["partition"]: each["replicas"] for each in proposed["partitions"]}
+    both_cluster.each(lambda topic: wait_until_shown(both_cluster.server, topic, moved))
     said = reassign("--verify", "--reassignment-json-file", plan)
     assert said.count("is completed.") == 3
     assert said.endswith(

@@ -14,7 +14,6 @@ from penstock.types import TopicPartition
 from tests.cli.running import PENSTOCK, Cli, Terminal
 from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import KafkaServer
-from tests.support.processes import wait_for
 
 THROTTLE = "20000"
 
@@ -55,7 +54,7 @@ def test_all_brokers_have_to_show_what_has_moved(apache_cluster: KafkaServer) ->
     as_it_is = {TopicPartition(topic, 0): [1, 2], TopicPartition(topic, 1): [3, 2]}
     config = ClusterConfig.from_configs({"bootstrap.servers": apache_cluster.bootstrap})
     with blocking_cluster(config) as cluster:
-        wait_for(lambda: now(all_brokers_show(cluster, as_it_is)), what="all brokers to hear of the topic")
+        assert now(all_brokers_show(cluster, as_it_is))
         for partition, replicas in [(0, [2]), (1, [2, 3]), (2, [1])]:
             other = {**as_it_is, TopicPartition(topic, partition): replicas}
             assert not now(all_brokers_show(cluster, other))
