@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -42,6 +43,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         callspec = getattr(item, "callspec", None)
         if callspec is not None and isinstance(name := callspec.params.get("client"), str):
             item.add_marker(pytest.mark.xdist_group(f"client-{name}"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_garbage_for_others() -> Iterator[None]:
+    """What a client library has left open is found here, where that is known, and not in some test of another file."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")
