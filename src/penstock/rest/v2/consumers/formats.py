@@ -6,14 +6,11 @@ from binascii import b2a_base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from json import JSONDecoder
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.client.serializers.base import Field as Part
-from penstock.rest.schemas.payloads import Headers
+from penstock.rest.schemas.payloads import Headers, SchemaPayloads
 from penstock.web.media_types import MediaTypes
-
-if TYPE_CHECKING:
-    from penstock.rest.kafka import Kafka
 
 Decode = Callable[[bytes], Any]
 DecodeWithSchema = Callable[[bytes, Headers, Part], Awaitable[Any]]
@@ -45,9 +42,9 @@ class RecordFormat:
     def media_type(self) -> str:
         return f"application/vnd.kafka.{self.name}.v2+json"
 
-    def decode_with_schema(self, kafka: Kafka) -> DecodeWithSchema:
+    def decode_with_schema(self, schemas: SchemaPayloads) -> DecodeWithSchema:
         async def decode(data: bytes, headers: Headers, part: Part) -> Any:
-            return await kafka.schemas.decode(self.name, data, headers, part)
+            return await schemas.decode(self.name, data, headers, part)
 
         return decode
 

@@ -31,7 +31,7 @@ async def read_records(kafka: Kafka, request: Request) -> Response:
         raise format_mismatch()
     limits = _limits(kafka, instance, request)
     await request.body()
-    read = Read(instance, limits, chosen.decode, chosen.decode_with_schema(kafka))
+    read = Read(instance, limits, chosen.decode, chosen.decode_with_schema(kafka.schemas))
     with instance.in_use():
         return Response(_json(await read.run(request.hung_up, kafka.stopping)), content_type=media_type)
 
