@@ -6,7 +6,7 @@ from pathlib import Path
 
 from penstock.testing import InProcessBroker, InProcessRegistry
 from tests.rest.proxy import running
-from tests.rest.test_v2_produce import AVRO, post
+from tests.rest.v2.test_produce import AVRO, post
 from tests.support.certificates import self_signed
 from tests.support.registry import own_group
 

@@ -27,7 +27,7 @@ from tests.support.maven import Jars
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".toolchains"
-SOURCES = ROOT / "tests" / "clients"
+SOURCES = ROOT / "tests" / "foreign_clients"
 BUILD_TIMEOUT_SECONDS = 600
 JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-Xmx768m")
 

@@ -22,7 +22,7 @@ from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from tests.client.cluster.conftest import Asker
-from tests.tools.members import PROTOCOLS, member
+from tests.java_tools.members import PROTOCOLS, member
 
 
 async def group_ids(cluster: Cluster, **filters: object) -> set[str]:

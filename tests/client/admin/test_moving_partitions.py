@@ -1,4 +1,4 @@
-"""Elections, reassignments and directories. What three brokers do is told in tests/tools/compare; here is one."""
+"""Elections, reassignments and directories. What three brokers do is told in tests/cli/tools; here is one."""
 
 from __future__ import annotations
 

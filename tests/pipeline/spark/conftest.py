@@ -1,0 +1,13 @@
+"""All of these tests share one driver, and one broker."""
+
+import pytest
+
+from tests.support.cluster_fixture import kafka  # noqa: F401
+from tests.support.spark import IGNORED_WARNINGS, engine  # noqa: F401
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/tests/pipeline/spark/" in item.path.as_posix():
+            for text in IGNORED_WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(text))
