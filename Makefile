@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.dev-installed
 CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
-WORKERS ?= 4
+WORKERS ?= 6
+ONLY ?=
+TESTS := $(addprefix tests/,$(ONLY))
 
-.PHONY: help run test check faults bench generate clean
+.PHONY: help run test quick quick-tests check faults compare bench generate clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -28,9 +30,15 @@ $(DEV_INSTALLED): $(INSTALLED)
 run: $(INSTALLED) ## start the platform on its usual ports and print the addresses
 	$(BIN)/penstock up
 
-test: $(DEV_INSTALLED) check ## install what tests need and run them all
+test: $(DEV_INSTALLED) check ## install what tests need and run them all, or some folders: ONLY="registry rest"
 	$(BIN)/python -m tools.test_packages
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --failures-alone $(TESTS)
+
+quick: $(DEV_INSTALLED) ## check, and all tests without child processes, in less than a minute
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check quick-tests
+
+quick-tests: $(DEV_INSTALLED)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not processes" $(TESTS)
 
 check: $(DEV_INSTALLED) ## lint, format, types
 	$(BIN)/ruff check .
@@ -40,6 +48,10 @@ check: $(DEV_INSTALLED) ## lint, format, types
 faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
 	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
+
+compare: $(DEV_INSTALLED) ## all sweeps beside the Java tools and through all clients, of which tests run a slice
+	$(BIN)/python -m tools.test_packages
+	PENSTOCK_COMPARE=1 $(BIN)/python -m pytest -m compare --timeout 1800 -n $(WORKERS) --dist loadfile
 
 bench: $(DEV_INSTALLED) ## measure against Apache Kafka, side by side
 	$(BIN)/python -m bench

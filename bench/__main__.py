@@ -10,12 +10,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from tests.support.apache_kafka import java_available
-
 from bench import report
 from bench.scenarios import SCENARIOS
 from bench.servers import SERVERS
 from bench.session import FULL, QUICK, Session, Sizes
+from tests.support.apache_kafka import java_available
 
 
 def scenario_names(text: str) -> list[str]:

@@ -8,15 +8,14 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from tests.support.apache_connect import JARS
-from tests.support.connect_workers import ConnectClient, worker_settings
-from tests.support.processes import Process, free_port
-
 from bench.pipeline_loads import PipelineLoad
 from bench.process_tree import ProcessTree
 from bench.servers import SCRIPTS, Server
 from bench.start_scripts import CONNECT_HEAP, JVM_FLAGS
 from penstock import KafkaAdmin
+from tests.support.apache_connect import JARS
+from tests.support.connect_workers import ConnectClient, worker_settings
+from tests.support.processes import Process, free_port
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 JSON = "org.apache.kafka.connect.json.JsonConverter"

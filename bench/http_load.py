@@ -14,9 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import NamedTuple
 
-from tests.support.processes import Process
-
 from bench.http_services import START_SECONDS
+from tests.support.processes import Process
 
 CLIENTS = 8
 BUSY = 0.85

@@ -15,9 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.support.processes import dying_with_us
-
 from bench.client import ROOT
+from tests.support.processes import dying_with_us
 
 JOB_SECONDS = 900.0
 END_SECONDS = 60.0

@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from tests.support.processes import dying_with_us
-
 from bench.client import ROOT
 from bench.latency_client import Stream
 from bench.latency_requests import FETCH_VERSION, METADATA_VERSION, PRODUCE_VERSION, value_of
@@ -32,6 +30,7 @@ from penstock.wire.messages.fetch import FetchableTopicResponse, FetchResponse, 
 from penstock.wire.messages.metadata import MetadataResponse, MetadataResponseTopic
 from penstock.wire.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from penstock.wire.schema import ApiMessage
+from tests.support.processes import dying_with_us
 
 _START = struct.Struct(">hhi")  # API key, version, correlation id
 

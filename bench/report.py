@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.support.apache_kafka import VERSION as KAFKA_VERSION
-
 from bench.metrics import BY_KEY, METRICS, Metric
 from bench.session import Sizes
+from tests.support.apache_kafka import VERSION as KAFKA_VERSION
 
 Reduce = Callable[[list[float]], float]
 Samples = Mapping[str, Mapping[str, list[float]]]

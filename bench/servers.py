@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from bench.wire import try_metadata
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.processes import Process, free_port
-
-from bench.wire import try_metadata
 
 SCRIPTS = Path(sys.executable).parent
 START_TIMEOUT_SECONDS = 60.0

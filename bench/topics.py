@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from tests.support.processes import wait_for
 
 from bench.servers import Server
 from bench.wire import METADATA_OF_ALL_TOPICS, try_metadata
+from tests.support.processes import wait_for
 
 TIMEOUT_SECONDS = 120.0
 CONFIG = {"retention.ms": "-1", "retention.bytes": "-1"}

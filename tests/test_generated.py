@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
+from tools import generate_client_keywords
 from tools.generate import REFERENCE, reference_pages
 from tools.generate_messages import MESSAGES, render_all
 from tools.generate_stored import STORED
 from tools.generate_stored import render_all as render_stored
-
-from tools import generate_client_keywords
 
 
 def test_the_messages_are_those_of_the_schema() -> None:

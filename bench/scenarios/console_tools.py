@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.support.apache_kafka import TOOLS, java_command
-
 from bench import topics
 from bench.client import run_client
 from bench.servers import Server
 from bench.session import Session
 from bench.start_scripts import JVM_FLAGS
+from tests.support.apache_kafka import TOOLS, java_command
 
 LIST_HEAP, CONSUMER_HEAP = "-Xmx256M", "-Xmx512M"
 RECORD_BYTES = 100

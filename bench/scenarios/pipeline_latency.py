@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.processes import wait_for
-
 from bench import topics
 from bench.carried import FIRST_SECONDS, Carried
 from bench.job_process import JobProcess
 from bench.process_tree import ProcessTree
 from bench.session import Session
+from tests.support.processes import wait_for
 
 SOURCE, TARGET = "real-time-source", "real-time-target"
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.processes import Process
-
 from bench import topics
 from bench.carried import FIRST_SECONDS, Carried
 from bench.process_tree import ProcessTree
 from bench.servers import SCRIPTS, Server
 from bench.session import Session
+from tests.support.processes import Process
 
 TOPIC = "mirrored"
 COPY = f"A.{TOPIC}"

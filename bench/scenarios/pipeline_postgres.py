@@ -11,9 +11,6 @@ from glob import glob
 from itertools import count
 
 import psycopg
-from tests.support.apache_kafka import ROOT
-from tests.support.maven import Jars
-from tests.support.postgres import Postgres, running_postgres
 
 from bench.connect_workers import JSON, Worker, running_worker
 from bench.pipeline_loads import PipelineLoad
@@ -21,6 +18,9 @@ from bench.pipeline_records import create_filled, require_all
 from bench.servers import Server
 from bench.session import Session
 from bench.spark_by_hand import SparkByHand
+from tests.support.apache_kafka import ROOT
+from tests.support.maven import Jars
+from tests.support.postgres import Postgres, running_postgres
 
 TOPIC = "items"
 DRIVER = Jars(

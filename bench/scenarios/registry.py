@@ -11,11 +11,10 @@ import json
 from collections.abc import Callable
 from itertools import count
 
-from tests.support.processes import Process
-
 from bench.http_load import Ask, connect, exchange, load
 from bench.http_services import serving
 from bench.session import Session
+from tests.support.processes import Process
 
 READS_PER_RECORD = 25
 """One read for so many of the records that other clients are measured with."""

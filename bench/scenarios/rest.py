@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from tests.support.processes import Process
-
 from bench.http_load import CLIENTS, Ask, connect, exchange, load
 from bench.http_services import serving
 from bench.session import Session
+from tests.support.processes import Process
 
 ENTRIES = 500
 POSTS_PER_RECORD = 25

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import time
 
-from tests.support.processes import Process
-
 from bench.servers import START_TIMEOUT_SECONDS, Platform, Server
 from bench.session import Session
 from bench.wire import try_metadata
+from tests.support.processes import Process
 
 
 def run(session: Session) -> None:

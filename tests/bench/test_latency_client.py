@@ -9,22 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
 from bench.client import run_module
 from bench.latency_client import LatencyRun, Stream
 from bench.latency_floor import running_floor
 from bench.latency_requests import check_acknowledged, check_read_back, encode_produce, value_of
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
-
 from penstock.records.batch import Batch
 from penstock.records.builder import build_batch
 from penstock.records.reader import Record
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 
-__all__ = ["kafka"]
 RECORDS = 40
 
 
@@ -37,6 +36,7 @@ def topic(kafka: KafkaServer, request: pytest.FixtureRequest) -> str:
     return str(name)
 
 
+@pytest.mark.processes
 def test_every_record_has_its_times(kafka: KafkaServer, topic: str) -> None:
     job = {"port": kafka.port, "topic": topic, "records": RECORDS, "warm_up_records": 10}
     result = run_module("bench.latency_client", "latency", {**job, "records_per_second": 500})
@@ -50,6 +50,7 @@ def test_every_record_has_its_times(kafka: KafkaServer, topic: str) -> None:
         assert written < read
 
 
+@pytest.mark.processes
 def test_the_floor_answers_as_a_broker_does() -> None:
     with running_floor(RECORDS) as port:
         run = LatencyRun(port, "any", RECORDS, records_per_second=500)
@@ -57,6 +58,7 @@ def test_the_floor_answers_as_a_broker_does() -> None:
     assert len(run.acknowledged_ns) == len(run.read_ns) == RECORDS
 
 
+@pytest.mark.processes
 def test_the_floor_answers_a_fetch_that_comes_late() -> None:
     """The records are all produced before the second fetch."""
     with running_floor(RECORDS) as port:

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from bench.job_process import JobProcess
 from bench.process_tree import ProcessTree
-
 from tests.support.processes import Process, wait_for
+
+pytestmark = pytest.mark.processes
 
 ECHO = "tests.bench.echo_jobs"
 BURN = "import time\nwhile time.process_time() < 0.4: pass\n"  # more than is asked for: the kernel counts in ticks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from bench.metrics import BY_KEY, METRICS
 from bench.report import lines_of
 from bench.session import FULL, QUICK

@@ -9,11 +9,13 @@ import pytest
 from tests.broker.conftest import only_penstock
 from tests.broker.platform import Platform
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
 
-pytestmark = only_penstock
+pytestmark = [pytest.mark.processes, only_penstock]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """Only its ZooKeeper runs."""
     platform = Platform(tmp_path_factory.mktemp("zookeeper"))

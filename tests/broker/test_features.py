@@ -183,6 +183,7 @@ def test_what_is_off_is_not_served(client: WireClient) -> None:
         assert client.send(describe).groups[0].error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
+@pytest.mark.processes
 def test_features_are_remembered(tmp_path: Path) -> None:
     with Platform(tmp_path) as platform:
         with WireClient(platform.bootstrap) as client:

@@ -238,6 +238,7 @@ def test_refusals_of_the_request_itself(client: WireClient, group: str) -> None:
 ODD_NAMES = ("a/b", "..", "group of \N{SNOWMAN} people", "%2E")
 
 
+@pytest.mark.processes
 def test_group_configs_are_remembered(tmp_path: Path) -> None:
     with Platform(tmp_path, {"group.share.delivery.count.limit": "4"}) as platform:
         with WireClient(platform.bootstrap) as client:

@@ -14,6 +14,7 @@ from tests.broker.conftest import only_penstock
 from tests.broker.platform import Platform
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 LAST_SEQUENCE = 2**31 - 1
 DAY_MS = 86_400_000
@@ -133,11 +134,13 @@ def test_producers_do_not_disturb_each_other(client: WireClient, topic: str) -> 
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     with Platform(tmp_path_factory.mktemp("idempotence")) as running:
         yield running
 
 
+@pytest.mark.processes
 @only_penstock
 @pytest.mark.parametrize("kill", [False, True], ids=["clean stop", "kill -9"])
 def test_sequences_survive_a_restart(platform: Platform, kill: bool) -> None:

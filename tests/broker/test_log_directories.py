@@ -26,6 +26,7 @@ from tests.broker.asking import (
 )
 from tests.broker.conftest import only_penstock
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 pytestmark = only_penstock
 
@@ -82,6 +83,7 @@ def test_segments_are_rolled_by_size(broker: InProcessBroker) -> None:
 
 
 @pytest.fixture
+@starts_processes
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of a few megabytes."""
     disk = tmp_path / "small"
@@ -130,6 +132,7 @@ def disks(tmp_path: Path, small_disk: Path) -> Iterator[TwoDisks]:
     two.broker.stop()
 
 
+@pytest.mark.processes
 def test_a_full_disk(disks: TwoDisks, small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     filler = small_disk / "filler"
     filler.write_bytes(bytes(SMALL_DISK_BYTES // 2))
@@ -161,6 +164,7 @@ def all_log_dirs() -> DescribeLogDirsRequest:
     return DescribeLogDirsRequest(topics=None)
 
 
+@pytest.mark.processes
 def test_a_disk_that_is_full_at_the_start(tmp_path: Path, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(SMALL_DISK_BYTES - 8192))
     with open(small_disk / "rest", "wb", buffering=0) as rest:

@@ -193,6 +193,7 @@ def test_a_deleted_topic_takes_its_offsets_along(client: WireClient, group: str)
     assert committed(client, group, gone) == -1
 
 
+@pytest.mark.processes
 def test_offsets_survive_a_crash(tmp_path: Path) -> None:
     groups = [f"group-{number}" for number in range(20)]
     with Platform(tmp_path, {"offsets.topic.num.partitions": "3"}) as platform:

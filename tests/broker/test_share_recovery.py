@@ -19,6 +19,9 @@ from tests.broker.platform import Platform
 from tests.broker.share_members import ACCEPT, RELEASE, Part, ShareMember, acquired, begin_at, code_of
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 ROUNDS = 3
 BATCHES, BATCH = 12, 25
@@ -27,6 +30,7 @@ STATE_TOPIC = "__share_group_state"
 
 
 @pytest.fixture
+@starts_processes
 def platform(tmp_path: Path) -> Iterator[Platform]:
     settings = {
         "offsets.topic.num.partitions": "1",

@@ -46,6 +46,7 @@ from tests.broker.transacting import (
 )
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 
 @pytest.fixture(params=[False, True], ids=["stopped", "killed"])
@@ -54,6 +55,7 @@ def kill(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+@starts_processes
 def platform(tmp_path: Path) -> Iterator[Platform]:
     settings = {
         "transaction.state.log.num.partitions": "2",
@@ -66,6 +68,7 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
         yield running
 
 
+@pytest.mark.processes
 def test_an_open_transaction_goes_on_after_a_restart(platform: Platform, kill: bool) -> None:
     with WireClient(platform.bootstrap) as client:
         topic = new_topic(client, "orders", partitions=2)
@@ -95,6 +98,7 @@ def test_an_open_transaction_goes_on_after_a_restart(platform: Platform, kill: b
         assert committed_values(client, topic, 1) == [b"done", b"more", b"his"]
 
 
+@pytest.mark.processes
 def test_offsets_committed_in_a_transaction_outlive_a_crash(platform: Platform) -> None:
     with WireClient(platform.bootstrap) as client:
         topic = new_topic(client, "orders")

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.our_tools import our_tools
+
 PENSTOCK = [sys.executable, "-m", "penstock.cli.main"]
 PATIENCE_S = 60.0
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[a-zA-Z]|[()][A-Z0-9]|[=>]|\][^\x07]*\x07)")
@@ -31,13 +33,12 @@ class Cli:
         return {**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, **names}
 
     def run(self, *words: str, stdin: str | bytes | None = None) -> subprocess.CompletedProcess[str]:
-        data = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            [*PENSTOCK, *words],
-            input=data if data is not None else b"",
-            capture_output=True,
+        given = stdin.encode() if isinstance(stdin, str) else stdin or b""
+        done = our_tools().run(
+            "penstock.cli.main",
+            words,
+            input=given,
             timeout=PATIENCE_S,
-            check=False,
             env=self.environment(),
             cwd=self.directory,
         )

@@ -57,6 +57,7 @@ def test_flags_and_values() -> None:
     assert offered("server-stop", "-") == []
 
 
+@pytest.mark.processes
 def test_names_that_the_broker_knows(
     ask: Callable[..., list[str]], cli: Cli, penstock_topic: str, group: str
 ) -> None:
@@ -92,6 +93,7 @@ SHELLS = {
 }
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_real_shell(shell: str, cli: Cli, penstock_topic: str, tmp_path: Path) -> None:
     program = shutil.which(shell)

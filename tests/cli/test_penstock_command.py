@@ -17,6 +17,8 @@ from tests.cli.running import Cli, without_escapes
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
+pytestmark = pytest.mark.processes
+
 Produce = Callable[..., None]
 
 

@@ -8,6 +8,10 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.processes
+
 TOPICS = [sys.executable, "-m", "penstock.cli.tools.kafka_topics"]
 DEADLINE_SECONDS = 60
 

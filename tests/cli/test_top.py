@@ -13,6 +13,8 @@ from penstock.cli.top.screen import cut
 from penstock.types import TopicPartition
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 
+pytestmark = pytest.mark.processes
+
 Produce = Callable[..., None]
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.testing import InProcessBroker
-from tests.support.cluster_fixture import PEER, kafka, running_apache
-
-__all__ = ["kafka"]
+from tests.support.cluster_fixture import PEER, running_apache
 
 PARTITIONS = 3
 SETTINGS = {"num.partitions": str(PARTITIONS)}

@@ -19,6 +19,7 @@ import penstock.client
 from penstock.client.registry import SchemaRegistryClient, SchemaRegistryError
 from penstock.testing import InProcessBroker
 from tests.support.registry import running_registry
+from tools.suite.processes import starts_processes
 
 ADDRESS = "localhost:9092"
 REGISTRY_ADDRESS = "localhost:8081"
@@ -87,6 +88,7 @@ def surroundings(test: doctest.DocTest) -> Iterator[tuple[str, dict[str, object]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (
         InProcessBroker() as broker,
@@ -108,11 +110,20 @@ def registry_address(registry_url: str) -> str:
     return registry_url.removeprefix("http://")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+def needs_registry(name: str) -> bool:
+    return any(REGISTRY_ADDRESS in example.source for example in EXAMPLES[name].examples)
+
+
+NAMES = [
+    pytest.param(name, marks=pytest.mark.processes) if needs_registry(name) else name for name in EXAMPLES
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_are_true(name: str, request: pytest.FixtureRequest) -> None:
     test = EXAMPLES[name]
     addresses = {}
-    if any(REGISTRY_ADDRESS in example.source for example in test.examples):
+    if needs_registry(name):
         addresses[REGISTRY_ADDRESS] = request.getfixturevalue("registry_address")
     with surroundings(test) as (address, names):
         addresses[ADDRESS] = address

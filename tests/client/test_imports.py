@@ -7,6 +7,8 @@ import pytest
 
 from penstock.testing import InProcessBroker
 
+pytestmark = pytest.mark.processes
+
 EXPENSIVE = {"asyncio", "confluent_kafka", "typing", "logging"}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.broker.platform import Platform
 from tests.support.cluster_fixture import PEER
+from tools.suite.processes import starts_processes
 
 DEFAULT_ROUNDS = 3
 
@@ -25,6 +26,7 @@ def chance() -> random.Random:
 
 
 @pytest.fixture
+@starts_processes
 def platform(tmp_path: Path) -> Iterator[Platform]:
     """ZooKeeper and the broker, each to be killed by itself."""
     if PEER == "apache":

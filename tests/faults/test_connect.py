@@ -16,7 +16,7 @@ from tests.support.postgres import running_postgres
 from tests.support.spark import require_java
 from tests.support.spark_cluster import SparkCluster
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(7200)]
 
 Fault = Callable[[], None]
 

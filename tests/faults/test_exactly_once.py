@@ -23,6 +23,7 @@ from tests.faults.processors import KINDS, Processors
 from tests.faults.server import KillableServer, running_server
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 PARTITIONS = 4
 PROCESSORS = 2
@@ -45,7 +46,7 @@ SETTINGS = {
 IN_SHORT = ("confluent", "franz-go", "java")
 IN_LONG = ("confluent", "franz-go", "java-consumer")
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(7200)]
 
 
 @pytest.fixture
@@ -54,6 +55,7 @@ def transaction_rounds() -> int:
 
 
 @pytest.fixture
+@starts_processes
 def server(tmp_path: Path) -> Iterator[KillableServer]:
     with running_server(tmp_path / "server", SETTINGS) as running:
         yield running

@@ -16,6 +16,7 @@ from tests.faults.members import KINDS, MemberKind, Members
 from tests.faults.server import KillableServer, running_server
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 PARTITIONS = 12
 CONSUMERS = 12
@@ -48,7 +49,7 @@ MIXED = (
     *("kafkajs", "java-range", "confluent-range", "franz-go-range"),
 )
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
@@ -57,6 +58,7 @@ def churn_seconds() -> float:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillableServer]:
     with running_server(tmp_path_factory.mktemp("server"), SETTINGS) as running:
         yield running

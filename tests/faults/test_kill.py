@@ -15,7 +15,7 @@ from tests.support.wire_client import WireClient
 PARTITIONS = 3
 LONGEST_UNDISTURBED_SECONDS = 1.0
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(7200)]
 
 
 def create_topics(platform: Platform, *names: str) -> None:

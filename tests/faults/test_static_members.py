@@ -16,6 +16,7 @@ from tests.faults.members import KINDS, MemberKind
 from tests.faults.server import KillableServer, running_server
 from tests.faults.settled_group import PATIENCE_SECONDS, SettledGroup, group_under_load
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
 
 MEMBERS = 3
 SESSION_TIMEOUT_MS = 45_000
@@ -27,10 +28,11 @@ CLASSIC_IN_SHORT = [
 ]
 CLASSIC_IN_LONG = [*CLASSIC_IN_SHORT, ("java-range", "left"), ("java-cooperative", "killed")]
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillableServer]:
     with running_server(tmp_path_factory.mktemp("server")) as running:
         yield running

@@ -10,6 +10,7 @@ from tests.faults.members import KINDS, Member
 from tests.faults.server import KillableServer, running_server
 from tests.faults.settled_group import PATIENCE_SECONDS, SettledGroup, group_under_load
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
 
 MEMBERS = 2
 SETTINGS = {
@@ -20,10 +21,11 @@ SETTINGS = {
 }
 LONGEST_POLL_INTERVAL_MS = 7_000
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KillableServer]:
     with running_server(tmp_path_factory.mktemp("server"), SETTINGS) as running:
         yield running

@@ -22,8 +22,10 @@ from tests.broker.test_topics import delete_topic, grow
 from tests.support.cluster_fixture import PEER
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 pytestmark = [
+    pytest.mark.processes,
     pytest.mark.faults,
     pytest.mark.skipif(PEER == "apache", reason="Apache Kafka runs without ZooKeeper"),
 ]
@@ -32,6 +34,7 @@ SHORTEST_SESSION_MS = 400
 
 
 @pytest.fixture
+@starts_processes
 def hasty(tmp_path: Path) -> Iterator[Platform]:
     """Sessions that expire soon."""
     platform = Platform(tmp_path / "platform", {"zookeeper.session.timeout.ms": str(SHORTEST_SESSION_MS)})

@@ -10,25 +10,11 @@ import pytest
 
 from tests.foreign_clients.drivers.model import Client
 from tests.foreign_clients.drivers.registry import CLIENTS
-from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tests.support.cluster_fixture import COORDINATOR_SETTINGS, KafkaServer, running_kafka
+from tools.suite.processes import starts_processes
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
-
-# Coordinators that answer soon: members hear of a change at their next heartbeat, timeouts are looked at often,
-# and the topics of the coordinators are small.
-COORDINATOR_SETTINGS = {
-    "group.initial.rebalance.delay.ms": "0",
-    "group.consumer.min.heartbeat.interval.ms": "300",
-    "group.consumer.heartbeat.interval.ms": "300",
-    "group.share.min.heartbeat.interval.ms": "300",
-    "group.share.heartbeat.interval.ms": "300",
-    "group.share.min.record.lock.duration.ms": "1000",
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "300",
-    "offsets.topic.num.partitions": "4",
-    "transaction.state.log.num.partitions": "4",
-    "share.coordinator.state.topic.num.partitions": "4",
-}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,12 +39,14 @@ def no_garbage_for_others() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("kafka"), COORDINATOR_SETTINGS) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def clients(kafka: KafkaServer) -> Iterator[Callable[[str], Client]]:
     """Any client by its name; one of each per session."""
     started: dict[str, Client] = {}
@@ -74,6 +62,7 @@ def clients(kafka: KafkaServer) -> Iterator[Callable[[str], Client]]:
 
 
 @pytest.fixture
+@starts_processes
 def client(request: pytest.FixtureRequest, clients: Callable[[str], Client]) -> Client:
     return clients(request.param)
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.foreign_clients.conftest import COORDINATOR_SETTINGS
 from tests.foreign_clients.drivers.foreign import JavaClient
 from tests.foreign_clients.drivers.model import Change, Client, GroupInfo, TransactionInfo
 from tests.foreign_clients.drivers.sessions import Committed, Membership, ShareMember
 from tests.foreign_clients.ownership import all_of, wait_until_owned
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.support.apache_kafka import ApacheKafka
-from tests.support.cluster_fixture import PEER, SERVER_SETTINGS, running_penstock
+from tests.support.cluster_fixture import COORDINATOR_SETTINGS, PEER, SERVER_SETTINGS, running_penstock
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
 
 COUNT = 10
 PROTOCOLS = ("classic", "consumer")
@@ -114,6 +114,7 @@ class Before:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Before]]:
     """A client of the broker's second life, and what was told in the first."""
     run = runs_in(tmp_path_factory.mktemp("restarted"))

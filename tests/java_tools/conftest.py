@@ -8,18 +8,26 @@ import pytest
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.foreign_clients.drivers.model import Client
 from tests.support.apache_kafka import require_java
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer, running_kafka
 from tests.support.java_tools import ToolRun, run_java_tool
-
-__all__ = ["kafka"]
+from tools.suite.processes import starts_processes
 
 Tool = Callable[..., ToolRun]
 TOOL_TIMEOUT_SECONDS = 120
 
 
 @pytest.fixture(scope="session", autouse=True)
+@starts_processes
 def java() -> None:
     require_java()
+
+
+@pytest.fixture(scope="session")
+@starts_processes
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    """Their own: they list all that a server has."""
+    with running_kafka(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
 
 
 def tool_for(server: KafkaServer) -> Tool:

@@ -9,6 +9,8 @@ import pytest
 from tests.foreign_clients.drivers.model import Client
 from tests.java_tools.conftest import Tool
 
+pytestmark = pytest.mark.processes
+
 PRINT_ALL = tuple(
     part
     for name in ("key", "headers", "offset", "partition")

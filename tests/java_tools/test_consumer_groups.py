@@ -22,6 +22,8 @@ from tests.java_tools.tables import records, rows
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 
+pytestmark = pytest.mark.processes
+
 WORK = "work"  # three partitions; ten records in 0, none in the others
 COMMITTED = {(WORK, 0): 4, (WORK, 1): 0}
 STATE_HEADINGS = ["GROUP", "COORDINATOR", "(ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]

@@ -18,6 +18,7 @@ from tests.java_tools.conftest import tool_for
 from tests.java_tools.members import commit_alone, committed, member
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 from tests.support.java_tools import run_java_tool
+from tools.suite.processes import starts_processes
 
 pytestmark = pytest.mark.xdist_group("dump-internal-topics")
 
@@ -113,6 +114,7 @@ def write_with_java(kafka: KafkaServer) -> None:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with running_kafka(tmp_path_factory.mktemp("internal"), SETTINGS) as server:
         client = ConfluentClient(server.bootstrap)
@@ -157,6 +159,7 @@ def parsed_entry(partition: int, text: str) -> Entry:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def dumps(log_dir: Path) -> dict[str, Dump]:
     found = {}
     for topic, decoder in DECODERS.items():

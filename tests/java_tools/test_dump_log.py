@@ -16,8 +16,9 @@ from tests.foreign_clients.drivers.model import CODECS
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records, varied_records
 from tests.support.cluster_fixture import running_kafka
 from tests.support.java_tools import run_java_tool
+from tools.suite.processes import starts_processes
 
-pytestmark = pytest.mark.xdist_group("dump-log")
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("dump-log")]
 
 COMPLAINTS = re.compile(
     r"Found \w+|[Mm]ismatch|not found in|out of order|[Cc]orrupt|Exception|isvalid: false|Error|Could not"
@@ -37,6 +38,7 @@ def _fill(client: ConfluentClient) -> None:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with running_kafka(tmp_path_factory.mktemp("dumped")) as server:
         client = ConfluentClient(server.bootstrap)

@@ -10,8 +10,9 @@ import pytest
 from tests.java_tools.conftest import Tool, tool_for
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
 
-pytestmark = pytest.mark.xdist_group("features")
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("features")]
 
 PROTOCOLS = {
     "group.version": ("0", "1", "1"),
@@ -22,6 +23,7 @@ FAILED = "The update failed for all features since the following feature had an 
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("features")) as server:
         yield server

@@ -8,6 +8,8 @@ import pytest
 
 from tests.java_tools.conftest import Tool
 
+pytestmark = pytest.mark.processes
+
 DEFAULTS = (
     "consumer.heartbeat.interval.ms=5000",
     "consumer.session.timeout.ms=45000",

@@ -23,11 +23,13 @@ from tests.java_tools.open_transactions import (
 )
 from tests.java_tools.tables import records, rows
 from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tools.suite.processes import starts_processes
 
-pytestmark = pytest.mark.xdist_group("hanging-transactions")
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("hanging-transactions")]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("unverified"), UNVERIFIED_SETTINGS) as server:
         yield server

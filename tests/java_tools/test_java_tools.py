@@ -10,6 +10,8 @@ from tests.support import apache_kafka
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import ToolTimeoutError, run_java_tool
 
+pytestmark = pytest.mark.processes
+
 
 def test_an_exit_in_the_middle_of_a_tool_ends_the_call_there(kafka: KafkaServer) -> None:
     wrong = run_java_tool("kafka-topics", "--bootstrap-server", kafka.bootstrap, "--list", "--describe")

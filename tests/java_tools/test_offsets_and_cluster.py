@@ -13,6 +13,8 @@ from tests.foreign_clients.samples import BASE_TIMESTAMP, KEEP_FOR_EVER, numbere
 from tests.java_tools.conftest import Tool
 from tests.support.cluster_fixture import KafkaServer
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def filled(client: Client) -> str:

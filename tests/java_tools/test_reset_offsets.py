@@ -18,6 +18,8 @@ from tests.java_tools.members import PROTOCOLS, commit_alone, committed, member
 from tests.java_tools.tables import records, rows
 from tests.support.cluster_fixture import KafkaServer
 
+pytestmark = pytest.mark.processes
+
 RESET, OTHER, RECENT = "reset", "other", "recent"
 COMMITTED = {(RESET, 0): 5, (RESET, 1): 3, (OTHER, 0): 1}
 HEADINGS = ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"]

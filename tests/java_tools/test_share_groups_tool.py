@@ -15,6 +15,9 @@ from tests.java_tools.tables import records, rows
 from tests.support.apache_kafka import TOOLS, java_command
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import Process, wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 SHARED = "shared"  # two partitions of six and four records, a second apart from 2020-09-13T12:26:40Z on
 LIVE, MOVED = "share-live", "share-moved"
@@ -43,6 +46,7 @@ def shared(client: Client) -> str:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def live(
     tool: Tool, kafka: KafkaServer, shared: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
@@ -59,6 +63,7 @@ def live(
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def moved(tool: Tool, shared: str) -> str:
     """A group that nobody is in, which has read everything and moves about from there."""
     let_start_at_the_beginning(tool, MOVED)

@@ -15,6 +15,8 @@ from tests.java_tools.members import PROTOCOLS, committed
 from tests.java_tools.tables import records
 from tests.support.cluster_fixture import KafkaServer
 
+pytestmark = pytest.mark.processes
+
 both_protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.foreign_clients.drivers.model import Client
 from tests.java_tools.conftest import Tool
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
+
+pytestmark = pytest.mark.processes
 
 
 def test_life_of_a_topic(tool: Tool, client: Client, kafka: KafkaServer, topic: str) -> None:

@@ -14,6 +14,9 @@ from tests.java_tools.open_transactions import TIMEOUT_MS, TIMEOUT_SECONDS, begi
 from tests.java_tools.tables import records, rows
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOPIC = "transacted"
 ONGOING, DONE, UNDONE = "tools-ongoing", "tools-done", "tools-undone"
@@ -25,6 +28,7 @@ def now_ms() -> int:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def began_at(tool: Tool, kafka: KafkaServer, client: Client) -> Iterator[int]:
     """One transaction of each kind, the ended ones with all their markers; the time before the first."""
     client.create_topic(TOPIC, partitions=3)

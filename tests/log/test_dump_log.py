@@ -13,7 +13,7 @@ from penstock.records.compression import Codec
 from tests.log.support import NOW, append, open_log, topic
 from tests.support.java_tools import run_java_tool
 
-pytestmark = pytest.mark.xdist_group("dump-log")
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("dump-log")]
 
 FS = RealFileSystem()
 COMPLAINTS = re.compile(

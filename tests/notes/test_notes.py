@@ -10,6 +10,9 @@ import pytest
 
 from tests.notes.commands import INSTALLATION, KAFKA_BROKER, SENDING_MESSAGES, commands_of
 from tests.notes.shell import Machine, Running, machine
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 # What Kafka's own consumer says first of the older spelling.
 DEPRECATED = "Option --property is deprecated"
@@ -19,6 +22,7 @@ KEYED = [f"{kind}-{kind} {number}" for number in range(10) for kind in KINDS]
 
 
 @pytest.fixture
+@starts_processes
 def shell(tmp_path: Path) -> Iterator[Machine]:
     with machine(tmp_path) as made:
         yield made

@@ -13,6 +13,9 @@ import pytest
 
 from tests.notes.shell import ROOT, Machine, machine
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 README = (ROOT / "README.md").read_text()
 FILES = dict(re.findall(r"`(\w+\.py)`[^\n]*\n(?:[^\n]+\n)*\n```python\n(.*?)```", README, flags=re.DOTALL))
@@ -30,6 +33,7 @@ def session_of(command: str) -> list[str]:
 
 
 @pytest.fixture
+@starts_processes
 def shell(tmp_path: Path) -> Iterator[Machine]:
     with machine(tmp_path) as made:
         yield made

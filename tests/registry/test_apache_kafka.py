@@ -6,47 +6,49 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.registry.api.schemas import USER, USER_WITH_AGE, USER_WITH_EMAIL
-from tests.support.cluster_fixture import running_apache
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 from tests.support.registry import Registry, own_group
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 120.0
-SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
 
 
-def test_two_registries_on_apache_kafka(tmp_path: Path) -> None:
+def test_two_registries_on_apache_kafka(tmp_path: Path, apache: KafkaServer) -> None:
     """Registration through either, a leader that is killed, and a restart.
 
     Ids have no gaps but those of writes that failed, as some may while the two agree on who leads.
     """
     failed: list[Any] = []
-    with running_apache(tmp_path, SETTINGS) as kafka:
-        group = own_group()
-        registries = [Registry(kafka.bootstrap, tmp_path, group) for _ in range(2)]
-        try:
-            for registry in registries:
-                registry.wait_until_ready()
-            one, two = registries
-            first = register(one, "users", USER, failed)
-            assert 1 <= first <= 1 + len(failed), failed
-            second = register(two, "users", USER_WITH_AGE, failed)
-            assert first < second <= 2 + len(failed), failed
-            refused = two.post("/subjects/users/versions", {"schema": USER_WITH_EMAIL})
-            assert (refused.status, refused.body["error_code"]) == (409, 40901)
-            leader, follower = sorted(registries, key=lambda registry: registry.url)
-            leader.process.signal(signal.SIGKILL)
-            leader.process.wait()
-            assert register(follower, "others", USER, failed) == first
-            third = register(follower, "others", '"string"', failed, {"compatibility": "NONE"})
-            assert second < third <= 3 + len(failed), failed
-            leader.restart()
-            leader.wait_until_ready()
-            assert leader.get("/subjects/users/versions").body == [1, 2]
-            assert leader.get(f"/schemas/ids/{third}/schema").body == "string"
-        finally:
-            for registry in registries:
-                registry.process.stop()
+    group = own_group()
+    registries = [Registry(apache.bootstrap, tmp_path, group) for _ in range(2)]
+    try:
+        for registry in registries:
+            registry.wait_until_ready()
+        one, two = registries
+        first = register(one, "users", USER, failed)
+        assert 1 <= first <= 1 + len(failed), failed
+        second = register(two, "users", USER_WITH_AGE, failed)
+        assert first < second <= 2 + len(failed), failed
+        refused = two.post("/subjects/users/versions", {"schema": USER_WITH_EMAIL})
+        assert (refused.status, refused.body["error_code"]) == (409, 40901)
+        leader, follower = sorted(registries, key=lambda registry: registry.url)
+        leader.process.signal(signal.SIGKILL)
+        leader.process.wait()
+        assert register(follower, "others", USER, failed) == first
+        third = register(follower, "others", '"string"', failed, {"compatibility": "NONE"})
+        assert second < third <= 3 + len(failed), failed
+        leader.restart()
+        leader.wait_until_ready()
+        assert leader.get("/subjects/users/versions").body == [1, 2]
+        assert leader.get(f"/schemas/ids/{third}/schema").body == "string"
+    finally:
+        for registry in registries:
+            registry.process.stop()
 
 
 def register(

@@ -16,6 +16,8 @@ from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 from tests.support.registry import Registry, own_group
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 Start = Callable[..., Registry]
 

@@ -20,8 +20,9 @@ from penstock import KafkaConsumer, TopicPartition
 from tests.support.cluster_fixture import KafkaServer, running_kafka
 from tests.support.processes import wait_for
 from tests.support.registry import Registry, Said, own_group, running_registry
+from tools.suite.processes import starts_processes
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.processes, pytest.mark.faults]
 
 WRITERS = 50
 SCHEMAS = int(os.environ.get("PENSTOCK_FAULT_SCHEMAS", "600"))
@@ -109,6 +110,7 @@ def kill_leader(registries: list[Registry]) -> None:
 
 
 @pytest.fixture
+@starts_processes
 def pair(tmp_path: Path) -> Iterator[tuple[KafkaServer, list[Registry]]]:
     with running_kafka(tmp_path, QUICK) as kafka:
         settings = {**own_group(), "kafkagroup.session.timeout.ms": "2000", "kafkastore.timeout.ms": "10000"}

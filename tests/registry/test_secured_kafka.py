@@ -13,12 +13,14 @@ from penstock.testing import InProcessRegistry, InProcessRestProxy
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.certificates import self_signed
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
 
 PASSWORD = "secret, really"
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def client_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """What a client needs."""
     require_java()

@@ -15,6 +15,8 @@ from tests.support.cluster_fixture import PEER
 from tests.support.processes import free_port, wait_for
 from tests.support.registry import Registry, Said
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 
 

@@ -13,6 +13,8 @@ from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 from tests.support.registry import Registry, own_group, running_registry
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_SECONDS = 60.0
 
 

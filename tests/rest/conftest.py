@@ -9,6 +9,7 @@ from penstock.testing.in_process import InProcessBroker
 from tests.client.registry.confluent import TheirClient
 from tests.rest.proxy import Proxy, running
 from tests.support.registry import Registry, running_registry
+from tools.suite.processes import starts_processes
 
 _topics = count()
 
@@ -26,6 +27,7 @@ def proxy(broker: InProcessBroker) -> Iterator[Proxy]:
 
 
 @pytest.fixture(scope="package")
+@starts_processes
 def registry(broker: InProcessBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
     with running_registry(broker.bootstrap_servers, tmp_path_factory.mktemp("registry")) as registry:
         yield registry

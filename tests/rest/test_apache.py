@@ -10,13 +10,10 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.rest.proxy import Proxy, running
-from tests.support.cluster_fixture import running_apache
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
 
-AUTHORIZER = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-}
 ALICE = {
     "resource_type": "TOPIC",
     "resource_name": "orders-",
@@ -36,11 +33,9 @@ BOB = {
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    with (
-        running_apache(tmp_path_factory.mktemp("apache"), AUTHORIZER) as kafka,
-        running(kafka.bootstrap) as found,
-    ):
+@starts_processes
+def proxy(apache: KafkaServer) -> Iterator[Proxy]:
+    with running(apache.bootstrap) as found:
         yield found
 
 
@@ -93,7 +88,14 @@ def test_a_bad_acl_is_told_which_field_is_wrong(
     assert answer.json["message"].startswith(message)
 
 
+def groups(proxy: Proxy) -> list[str]:
+    return [
+        group["consumer_group_id"] for group in proxy.get(f"{proxy.cluster}/consumer-groups").json["data"]
+    ]
+
+
 def test_topics_configs_and_records(proxy: Proxy) -> None:
+    before = groups(proxy)
     topics = f"{proxy.cluster}/topics"
     made = proxy.ask("POST", topics, {"topic_name": "orders", "partitions_count": 2})
     assert (made.status, made.json["replication_factor"]) == (201, 1)
@@ -119,7 +121,7 @@ def test_topics_configs_and_records(proxy: Proxy) -> None:
     stream = connection.getresponse()
     assert [stream.readline() for _ in range(3)] == [b"retry: 1000\n", b"\n", b"id: 0:0,1:1\n"]
     connection.close()
-    assert proxy.get(f"{proxy.cluster}/consumer-groups").json["data"] == []
+    assert groups(proxy) == before
     assert proxy.ask("DELETE", f"{topics}/orders").status == 204
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from penstock.testing import InProcessBroker, InProcessRegistry
 from tests.rest.proxy import running
 from tests.rest.v2.test_produce import AVRO, post
 from tests.support.certificates import self_signed
 from tests.support.registry import own_group
+
+pytestmark = pytest.mark.processes
 
 
 def test_the_proxy_has_a_password_and_knows_whom_to_trust(broker: InProcessBroker, tmp_path: Path) -> None:

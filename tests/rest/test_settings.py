@@ -20,6 +20,7 @@ COMMAND = [sys.executable, "-m", "penstock.cli.tools.kafka_rest_start"]
 SHIPPED = Path(__file__).parents[2] / "config" / "kafka-rest.properties"
 
 
+@pytest.mark.processes
 def test_it_serves_until_it_is_told_to_stop(tmp_path: Path, broker: InProcessBroker) -> None:
     properties = tmp_path / "kafka-rest.properties"
     properties.write_text(f"listeners=http://127.0.0.1:0\nbootstrap.servers={broker.bootstrap_servers}\n")
@@ -33,6 +34,7 @@ def test_it_serves_until_it_is_told_to_stop(tmp_path: Path, broker: InProcessBro
         assert proxy.ask("POST", f"{proxy.cluster}/topics/started/records", body).json["error_code"] == 200
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [

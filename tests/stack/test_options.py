@@ -22,6 +22,7 @@ from penstock.web.listeners import Listener
 from tests.stack.platform import penstock
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -45,6 +46,7 @@ def test_refused(words: list[str], message: str, tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.processes
 def test_help_lists_the_commands_and_the_data_directory() -> None:
     listed = penstock("--help").stdout
     assert all(command in listed for command in ("up", "status", "down", "version"))
@@ -125,6 +127,7 @@ def test_a_recycled_pid_is_another_process() -> None:
     assert not me.wait_until_gone(0)
 
 
+@pytest.mark.processes
 def test_an_ended_process_has_no_identity() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

@@ -11,6 +11,8 @@ import pytest
 
 from tests.stack.platform import Up, eventually, is_running, penstock, status
 
+pytestmark = pytest.mark.processes
+
 StartUp = Callable[..., Up]
 
 

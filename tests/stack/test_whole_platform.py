@@ -18,6 +18,8 @@ from penstock.stack.health import broker_answers
 from penstock.stack.ports import describe_holder
 from tests.stack.platform import PATIENCE_S, Up, eventually, is_running, penstock, status
 
+pytestmark = pytest.mark.processes
+
 StartUp = Callable[..., Up]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
@@ -24,6 +25,7 @@ from tests.support.java_tools import run_java_tool
 from tests.support.processes import Process, free_port, wait_for
 from tests.support.toolchains import java_program
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 SOURCE = Path(__file__).parent / "java_brokers"
 BROKERS = (1, 2, 3)
@@ -115,3 +117,11 @@ def wait_until_shown(server: KafkaServer, topic: str, replicas: Mapping[int, Seq
     wanted = {TopicPartition(topic, partition): each for partition, each in replicas.items()}
     with blocking_cluster(config) as cluster:
         wait_for(lambda: now(all_brokers_show(cluster, wanted)), what=f"all brokers to show {wanted}")
+
+
+@pytest.fixture(scope="session")
+@starts_processes
+def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    """Three brokers, for partitions that move."""
+    with running_apache_cluster(tmp_path_factory.mktemp("apache-cluster")) as server:
+        yield server

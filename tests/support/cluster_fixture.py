@@ -1,4 +1,4 @@
-"""The server that the client and tool suites talk to: `kafka`, one per test worker.
+"""The server that the client and tool suites talk to: `kafka`, one per test worker, for all that need no settings.
 
 By default it is Penstock, as a user starts it: two processes, ZooKeeper and one broker. With
 `PENSTOCK_TEST_PEER=apache` it is Apache Kafka from Maven, so that the same tests can be proven against the
@@ -17,10 +17,32 @@ from pathlib import Path
 
 import pytest
 
+from penstock.client.admin.acls import ANY_ACL, delete_acls
+from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from tests.support.apache_kafka import ApacheKafka, answers_metadata, require_java
 from tests.support.processes import Process, free_port
+from tools.suite.processes import starts_processes
 
 PEER = os.environ.get("PENSTOCK_TEST_PEER", "penstock")
+# Coordinators that answer soon: members hear of a change at their next heartbeat, timeouts are looked at often,
+# and the topics of the coordinators are small.
+COORDINATOR_SETTINGS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.share.min.heartbeat.interval.ms": "300",
+    "group.share.heartbeat.interval.ms": "300",
+    "group.share.min.record.lock.duration.ms": "1000",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "300",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.num.partitions": "4",
+}
+# Whoever comes may do anything, and access control lists can be kept.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
 # Named, so that they are known to the tests that rely on them; all else is the default of both servers.
 SERVER_SETTINGS = {"num.partitions": "1", "auto.create.topics.enable": "true"}
 START_TIMEOUT_SECONDS = 60.0
@@ -99,6 +121,23 @@ def running_kafka(directory: Path, settings: Mapping[str, str] | None = None) ->
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("kafka")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+@starts_processes
+def shared_apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
+    with running_apache(tmp_path_factory.mktemp("apache"), {**COORDINATOR_SETTINGS, **AUTHORIZER}) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def apache(shared_apache: KafkaServer) -> Iterator[KafkaServer]:
+    """Apache Kafka with an authorizer, one for all files of a worker; each begins without access control lists."""
+    yield shared_apache
+    config = ClusterConfig.from_configs({"bootstrap.servers": shared_apache.bootstrap})
+    with blocking_cluster(config) as cluster:
+        now(delete_acls(cluster, [ANY_ACL]))

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.support import apache_kafka, toolchains
 from tests.support.processes import dying_with_us
+from tools.suite.processes import note_a_process
 
 SOURCE = Path(__file__).parent / "java"
 TIMED_OUT = -1
@@ -83,14 +84,17 @@ class _AnswerReader:
         return self.take(self.integer()).decode(errors="replace")
 
 
+def command() -> tuple[str, ...]:
+    flags = (*toolchains.JVM_FLAGS, "-Dlog.level=WARN", "-Dfile.encoding=UTF-8")
+    return toolchains.java_program("java-tools", SOURCE, "ToolServer", flags)
+
+
 class ToolServer:
     """One JVM that runs tools in turn."""
 
     def __init__(self) -> None:
-        flags = (*toolchains.JVM_FLAGS, "-Dlog.level=WARN", "-Dfile.encoding=UTF-8")
-        command = toolchains.java_program("java-tools", SOURCE, "ToolServer", flags)
         self._jvm = subprocess.Popen(
-            dying_with_us(command),
+            dying_with_us(command()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -146,6 +150,7 @@ def run_java_tool(
     main_class_or_name: str, *arguments: str, input: str | bytes = b"", timeout: float = 60
 ) -> ToolRun:
     """Runs one of Kafka's tools, by the name of its script or by its class; the caller checks the code."""
+    note_a_process()
     given = input.encode() if isinstance(input, str) else input
     if main_class_or_name in IN_THEIR_OWN_JVM:
         done = apache_kafka.run_tool(main_class_or_name, *arguments, input=given.decode(), timeout=timeout)

@@ -12,8 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes import Process, free_port, wait_for
+from tests.support.spark_processes import children, is_alive, kill
 from tests.support.toolchains import unavailable
+from tools.suite.processes import starts_processes
 
 UNPRIVILEGED = ("postgres", "nobody")
 SETTINGS = {"fsync": "off", "wal_level": "logical", "max_replication_slots": "10", "max_wal_senders": "10"}
@@ -80,21 +84,16 @@ class Postgres:
 
     def kill(self) -> None:
         assert self._process is not None
-        pid = self._process.pid
+        backends = children(self._process.pid)  # each leads a session of its own
         self._process.kill()
-        wait_for(lambda: not _processes_of(pid), what="the processes of PostgreSQL to end")
+        for backend in backends:
+            kill(backend)
+        wait_for(lambda: not any(map(is_alive, backends)), what="the processes of PostgreSQL to end")
 
     def stop(self) -> None:
         if self._process is not None and self._process.alive:
             self._process.signal(signal.SIGINT)
             self._process.stop()
-
-
-def _processes_of(group: int) -> list[str]:
-    found = subprocess.run(
-        ["ps", "-o", "pid=", "-g", str(group)], capture_output=True, text=True, check=False
-    )
-    return found.stdout.split()
 
 
 def _ids() -> tuple[int, int]:
@@ -121,3 +120,11 @@ def running_postgres() -> Iterator[Postgres]:
             yield server
         finally:
             server.stop()
+
+
+@pytest.fixture(scope="session")
+@starts_processes
+def postgres_server() -> Iterator[Postgres]:
+    """One for all files of a worker; who kills it starts it again."""
+    with running_postgres() as server:
+        yield server

@@ -11,6 +11,7 @@ import pytest
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.settings import EngineSettings
 from penstock.testing.connect_process import SHORT_LIVED_JAVA
+from tools.suite.processes import starts_processes
 
 REPOSITORY = str(Path(__file__).parents[2])
 START_TIMEOUT_S = 240.0
@@ -41,6 +42,7 @@ def require_java() -> None:
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Ready, with the jars of Spark's Kafka connector if they can be had."""
     require_java()

@@ -1,4 +1,4 @@
-"""The processes of Spark, found from one that a test started downwards; never by name across the machine."""
+"""Processes below one, found from one that a test started downwards; never by name across the machine."""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ print(Process({SLEEP!r}, Path(sys.argv[1])).pid, flush=True)
 time.sleep(600)
 """
 
-pytestmark = pytest.mark.skipif(dying_with_us(SLEEP) == SLEEP, reason="no setpriv on PATH")
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.skipif(dying_with_us(SLEEP) == SLEEP, reason="no setpriv on PATH"),
+]
 
 
 def test_a_server_dies_with_a_test_run_that_is_killed(tmp_path: Path) -> None:

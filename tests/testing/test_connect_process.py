@@ -8,6 +8,8 @@ from tests.testing.test_pytest_plugin import run
 
 pytest_plugins = ["pytester"]
 
+pytestmark = pytest.mark.processes
+
 SPARK_SECONDS = 280.0
 CONNECTOR = """
 import time
@@ -16,7 +18,6 @@ from penstock.pipeline.connect.api import ConfigDef, SourceConnector, SourceTask
 from penstock.pipeline.connect.api.config_def import ConfigType
 from penstock.pipeline.connect.data import SourceRecord
 from penstock.pipeline.connect.data.schema import STRING
-
 
 class DishTask(SourceTask):
     def start(self, configs):

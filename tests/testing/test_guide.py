@@ -8,6 +8,8 @@ import pytest
 from tests.support.spark import require_java
 from tests.testing.test_pytest_plugin import run
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 SPARK_SECONDS = 280.0

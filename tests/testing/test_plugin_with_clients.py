@@ -4,6 +4,8 @@ import pytest
 
 from tests.testing.test_pytest_plugin import run
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 STRICT = """

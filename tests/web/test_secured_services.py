@@ -18,11 +18,13 @@ from penstock.testing import InProcessBroker, InProcessRegistry, InProcessRestPr
 from tests.support.certificates import Certificate, self_signed
 from tests.support.processes import wait_for
 from tests.web.test_authentication import basic
+from tools.suite.processes import starts_processes
 
 LOGIN = "ada:s:ecret"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return self_signed(tmp_path_factory.mktemp("certificates"))
 

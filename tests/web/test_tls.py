@@ -20,6 +20,7 @@ from penstock.web.settings import WebSettings
 from penstock.web.tls import TlsFiles
 from tests.support.certificates import Certificate, self_signed
 from tests.web.served import served_on
+from tools.suite.processes import starts_processes
 
 HERE = "127.0.0.1"
 SECURE = Listener(HERE, 0, "https")
@@ -37,11 +38,13 @@ def make_app() -> HttpApp:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return self_signed(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return self_signed(tmp_path_factory.mktemp("stranger"), "stranger")
 

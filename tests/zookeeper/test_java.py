@@ -12,6 +12,8 @@ from kazoo.client import KazooClient
 from tests.zookeeper.java_client import require_java, run_command, run_shell, shell_command
 from tests.zookeeper.running import WAIT_SECONDS, ServerThread, kazoo_client
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(autouse=True)
 def _java() -> None:

@@ -9,6 +9,8 @@ from penstock.cli.options.kinds import LONG
 from penstock.cli.tool import Exit
 from tests.cli.options.probe import COLUMNS, ask_java_with_words
 
+pytestmark = pytest.mark.processes
+
 
 def sample_parser() -> ArgumentParser:
     """The same as in Probe.java."""

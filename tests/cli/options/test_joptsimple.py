@@ -114,6 +114,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.processes
 def test_command_lines_are_read_as_java_reads_them() -> None:
     dice = random.Random(4712)
     lines = COMMAND_LINES + [dice.choices(WORDS, k=dice.randint(1, 6)) for _ in range(2000)]

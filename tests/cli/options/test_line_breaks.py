@@ -3,8 +3,12 @@ from __future__ import annotations
 import random
 from itertools import accumulate
 
+import pytest
+
 from penstock.cli.options.line_breaks import pieces_of
 from tests.cli.options.probe import ask_java
+
+pytestmark = pytest.mark.processes
 
 # Each character of ASCII that can be in a line, those that matter more often, and pairs that Java treats apart.
 ALPHABET = [*map(chr, range(32, 127)), *"ab1 .,-'$()[]\"  ", "()", "[]", "{}", "-1", "1.5", "--", "\t"]

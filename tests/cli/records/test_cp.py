@@ -15,6 +15,8 @@ from penstock.testing import InProcessBroker
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 from tests.support.times import RECENTLY_MS
 
+pytestmark = pytest.mark.processes
+
 Produce = Callable[..., None]
 Contents = dict[int, list[tuple[object, ...]]]
 

@@ -8,6 +8,8 @@ import pytest
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 from tests.support.times import RECENTLY_MS
 
+pytestmark = pytest.mark.processes
+
 Produce = Callable[..., None]
 
 

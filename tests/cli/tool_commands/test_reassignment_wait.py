@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
@@ -14,6 +15,8 @@ from penstock.types import TopicPartition
 from tests.cli.running import PENSTOCK, Cli, Terminal
 from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import KafkaServer
+
+pytestmark = pytest.mark.processes
 
 THROTTLE = "20000"
 

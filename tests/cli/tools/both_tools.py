@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
@@ -13,6 +11,7 @@ from typing import Literal, TypeVar
 from tests.cli.tools.masks import OUR_WARNING, STACK_TRACE, Mask, masked
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import ToolRun, run_java_tool
+from tests.support.our_tools import our_tools
 
 T = TypeVar("T")
 StderrRule = Literal["same", "first line", "first words", "ignore"]
@@ -26,14 +25,9 @@ _INHERITED = {key: value for key, value in os.environ.items() if key not in ("CO
 def run_our_tool(
     name: str, *arguments: str, input: str | bytes = b"", timeout: float = TIMEOUT_SECONDS
 ) -> ToolRun:
-    done = subprocess.run(
-        [sys.executable, "-m", f"penstock.cli.tools.{name.replace('-', '_')}", *arguments],
-        input=input.encode() if isinstance(input, str) else input,
-        capture_output=True,
-        timeout=timeout,
-        env=_INHERITED,
-        check=False,
-    )
+    module = f"penstock.cli.tools.{name.replace('-', '_')}"
+    given = input.encode() if isinstance(input, str) else input
+    done = our_tools().run(module, arguments, input=given, timeout=timeout, env=_INHERITED)
     return ToolRun(
         done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     )

@@ -34,37 +34,26 @@ from pathlib import Path
 import pytest
 
 from tests.cli.tools.both_tools import BothTools
-from tests.foreign_clients.conftest import COORDINATOR_SETTINGS
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.foreign_clients.drivers.model import Client
 from tests.java_tools.conftest import topic
-from tests.support.apache_cluster import running_apache_cluster
 from tests.support.apache_kafka import require_java
-from tests.support.cluster_fixture import KafkaServer, running_apache, running_kafka
+from tests.support.cluster_fixture import COORDINATOR_SETTINGS, KafkaServer, running_kafka
+from tools.suite.processes import starts_processes
 
 __all__ = ["topic"]
 
-# Whoever comes may do anything, and access control lists can be kept.
-AUTHORIZER = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-}
-
 
 @pytest.fixture(scope="session")
+@starts_processes
 def java() -> None:
     require_java()
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("kafka"), COORDINATOR_SETTINGS) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    with running_apache(tmp_path_factory.mktemp("apache"), COORDINATOR_SETTINGS | AUTHORIZER) as server:
         yield server
 
 
@@ -105,13 +94,6 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("hasty") / "client.properties"
     file.write_text("default.api.timeout.ms=500\nrequest.timeout.ms=400\n")
     return file
-
-
-@pytest.fixture(scope="module")
-def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    """Three brokers, for partitions that move."""
-    with running_apache_cluster(tmp_path_factory.mktemp("apache-cluster")) as server:
-        yield server
 
 
 @pytest.fixture

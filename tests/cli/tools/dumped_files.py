@@ -8,12 +8,11 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.foreign_clients.conftest import COORDINATOR_SETTINGS
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.foreign_clients.drivers.model import CODECS
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records, varied_records
 from tests.java_tools.members import commit_alone, member
-from tests.support.cluster_fixture import KafkaServer, running_apache, running_penstock
+from tests.support.cluster_fixture import COORDINATOR_SETTINGS, KafkaServer, running_apache, running_penstock
 from tests.support.java_tools import run_java_tool
 
 SERVERS: dict[str, Callable[..., object]] = {"penstock": running_penstock, "apache": running_apache}

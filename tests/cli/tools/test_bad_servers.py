@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.tools.both_tools import BothTools
 
+pytestmark = pytest.mark.processes
+
 # Each tool with what it needs before it makes a client.
 TOOLS = {
     "kafka-cluster": ("cluster-id",),

@@ -17,6 +17,8 @@ from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.processes import Process, free_port, wait_for
 from tests.support.spark import QUICK_JAVA
 
+pytestmark = pytest.mark.processes
+
 SECONDS = 120.0
 STRINGS = "org.apache.kafka.connect.storage.StringConverter"
 

@@ -8,6 +8,8 @@ from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.cli.tools.masks import mask
 from tests.support.java_tools import ToolRun, run_java_tool
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-acls"
 OPERATIONS = mask(
     r"(?<=supports operations )\[.*\]", "<operations>"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.tools.both_tools import BothTools
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-broker-api-versions"
 
 

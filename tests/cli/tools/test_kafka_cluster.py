@@ -7,6 +7,8 @@ import pytest
 from tests.cli.tools.both_tools import BothTools
 from tests.cli.tools.masks import TIMEOUT
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-cluster"
 
 

@@ -8,6 +8,8 @@ from tests.cli.tools.both_tools import BothTools
 from tests.foreign_clients.drivers.model import Client
 from tests.support.java_tools import ToolRun
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-configs"
 
 

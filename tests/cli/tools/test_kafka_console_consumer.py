@@ -16,6 +16,9 @@ from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-console-consumer"
 TOPIC = "console-consumer"
@@ -276,6 +279,7 @@ FORMATTERS = {
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def coordinators_topics(client: Client, kafka: KafkaServer) -> None:
     """Has the coordinators write something."""
     member = client.open_member(Membership("console-consumer-group", (TOPIC,)))

@@ -16,6 +16,8 @@ from tests.cli.tools.console_records import LOG, RunningTool, properties, write_
 from tests.cli.tools.masks import LOOPBACK_PORT, masked
 from tests.foreign_clients.drivers.model import Client, Record
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-console-producer"
 
 

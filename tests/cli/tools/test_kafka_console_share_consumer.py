@@ -10,6 +10,8 @@ from tests.cli.tools.console_records import LOG, RECORDS, RunningTool, propertie
 from tests.foreign_clients.drivers.model import Change, Client, Record
 from tests.foreign_clients.samples import KEEP_FOR_EVER
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-console-share-consumer"
 TOPIC = "console-share-consumer"
 

@@ -19,6 +19,8 @@ from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port, wait_for
 from tests.support.wire_client import WireClient
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-consumer-groups"
 WORK, OTHER = "group-work", "another-topic-with-a-name-of-some-length"
 COMMITTED = {(WORK, 0): 4, (WORK, 1): 0}

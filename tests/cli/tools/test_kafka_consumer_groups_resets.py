@@ -12,6 +12,8 @@ from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.java_tools.members import PROTOCOLS, commit_alone, committed, member
 from tests.support.cluster_fixture import KafkaServer
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-consumer-groups"
 RESET, OTHER, LONG_NAME = "reset", "other", "a-topic-with-a-name-of-more-than-24-letters"
 COMMITTED = {(RESET, 0): 5, (RESET, 1): 3, (OTHER, 0): 1}

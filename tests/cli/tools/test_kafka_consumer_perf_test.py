@@ -7,6 +7,8 @@ from tests.cli.tools.masks import DATE_TIME, mask
 from tests.foreign_clients.drivers.model import Client
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-consumer-perf-test"
 TOPIC = "perf-tests"
 # MB, MB/s, then a count that must be the same, then all the times and rates

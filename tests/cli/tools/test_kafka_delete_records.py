@@ -11,6 +11,8 @@ from tests.cli.tools.masks import TIMEOUT
 from tests.foreign_clients.drivers.model import Client
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-delete-records"
 
 

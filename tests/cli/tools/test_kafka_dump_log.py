@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kafka.record.legacy_records import LegacyRecordBatchBuilder
 
 from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.cli.tools.dumped_files import SERVERS, written_by
 from tests.cli.tools.masks import mask
 from tests.foreign_clients.samples import BASE_TIMESTAMP
 from tests.support.cluster_fixture import KafkaServer
+from tools.suite.processes import starts_processes
+
+with warnings.catch_warnings():  # its own use of importlib.resources is out of date
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.record.legacy_records import LegacyRecordBatchBuilder
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-dump-log"
 FIRST = "00000000000000000000"
@@ -22,11 +29,13 @@ REASON = mask(r"(?<=, skipping\. ).*$", "<reason>")
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def penstock(tmp_path_factory: pytest.TempPathFactory) -> KafkaServer:
     return written_by("penstock", tmp_path_factory.mktemp("penstock"))
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def apache(tmp_path_factory: pytest.TempPathFactory) -> KafkaServer:
     return written_by("apache", tmp_path_factory.mktemp("apache"))
 

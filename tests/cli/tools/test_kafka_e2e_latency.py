@@ -9,6 +9,8 @@ from tests.cli.tools.console_records import write_properties
 from tests.cli.tools.masks import mask
 from tests.foreign_clients.drivers.model import Client
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-e2e-latency"
 LATENCIES = mask(r"^0\t[\d.E-]+$|(?<=latency: )[\d.]+|(?<=th = )\d+", "<ms>")
 

@@ -9,6 +9,8 @@ import pytest
 from tests.cli.tools.both_tools import BothTools
 from tests.cli.tools.masks import TIMEOUT, mask
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-features"
 REASON = mask(r"(?<=share\.version to 1\. ).*", "<what timed out>")
 EPOCH = mask(r"Epoch: \d+", "Epoch: <epoch>")

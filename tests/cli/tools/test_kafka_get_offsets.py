@@ -8,6 +8,8 @@ from tests.cli.tools.both_tools import BothTools
 from tests.foreign_clients.drivers.model import Client, Record
 from tests.foreign_clients.samples import BASE_TIMESTAMP, KEEP_FOR_EVER, numbered_records
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-get-offsets"
 
 

@@ -15,12 +15,16 @@ from tests.java_tools.members import PROTOCOLS, commit_alone, member
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-groups"
 WORK = "groups-work"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def groups(kafka: KafkaServer, client: Client) -> Iterator[None]:
     """One of each type, and one that only has offsets."""
     client.create_topic(WORK)

@@ -12,6 +12,9 @@ from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import PEER, KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-leader-election"
 PREFERRED = ("--election-type", "preferred")
@@ -19,6 +22,7 @@ REASSIGN = "kafka-reassign-partitions"
 
 
 @pytest.fixture
+@starts_processes
 def led_by_another(both_cluster: BothTools, apache_cluster: KafkaServer, tmp_path: Path) -> None:
     """Topics whose partitions 0 and 1 are led by broker 1, though 2 is to lead them; 2 is led as it should be."""
 

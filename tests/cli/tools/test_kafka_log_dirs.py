@@ -9,6 +9,8 @@ from tests.cli.tools.masks import TIMEOUT
 from tests.foreign_clients.drivers.model import Client
 from tests.foreign_clients.samples import numbered_records
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-log-dirs"
 
 

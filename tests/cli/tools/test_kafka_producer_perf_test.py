@@ -10,6 +10,8 @@ from tests.cli.tools.console_records import LOG, RunningTool
 from tests.cli.tools.masks import mask
 from tests.foreign_clients.drivers.model import Client
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-producer-perf-test"
 RATES = mask(
     r"(?<= sent, )[\d.]+ records/sec \([\d.]+ MB/sec\), [\d.]+ ms avg latency, [\d.]+ ms max", "<rates>"

@@ -18,6 +18,8 @@ from tests.support.cluster_fixture import PEER, KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port, wait_for
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-reassign-partitions"
 LOG_DIR = mask(r'"[^"]*/broker-(\d)-[ab]"', r'"<directory of \1>"')
 CHOSEN_REPLICAS = mask(r'"replicas":\[\d(,\d)*\],"log_dirs":\["any"(,"any")*\]', "<replicas>")

@@ -6,6 +6,8 @@ import pytest
 
 from penstock.cli.tools.kafka_server_start import read_settings
 
+pytestmark = pytest.mark.processes
+
 
 def kafka_server_start(*words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "penstock.cli.tools.kafka_server_start", *words]

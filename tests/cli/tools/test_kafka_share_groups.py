@@ -14,6 +14,9 @@ from tests.java_tools.members import commit_alone
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-share-groups"
 SHARED = "shared-by-groups"  # six and four records in two partitions, a second apart from 12:26:40 on
@@ -29,6 +32,7 @@ def shared(client: Client) -> str:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def groups(
     kafka: KafkaServer, client: Client, shared: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:

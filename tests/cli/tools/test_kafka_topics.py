@@ -9,6 +9,8 @@ from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.cli.tools.masks import TOPIC_ID, mask
 from tests.foreign_clients.drivers.model import Client
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-topics"
 # Where the cluster chooses the replicas, it does so for each topic anew: here of partitions 4 and 5, and in twos.
 CHOSEN_REPLICAS = [

@@ -9,7 +9,6 @@ from confluent_kafka import KafkaException
 
 from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.cli.tools.masks import COLUMN_WIDTHS, MILLISECONDS, mask
-from tests.foreign_clients.conftest import COORDINATOR_SETTINGS
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.java_tools.open_transactions import (
     TIMEOUT_SECONDS,
@@ -18,9 +17,12 @@ from tests.java_tools.open_transactions import (
     begin,
     producer_id_of,
 )
-from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tests.support.cluster_fixture import COORDINATOR_SETTINGS, KafkaServer, running_kafka
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TOOL = "kafka-transactions"
 TOPIC = "transacted"
@@ -33,6 +35,7 @@ COMMIT = mask(r"Commit:\w+", "Commit:<commit>")
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     """One transaction of each kind, the ended ones with all their markers."""
     settings = {**COORDINATOR_SETTINGS, **UNVERIFIED_SETTINGS}

@@ -14,6 +14,8 @@ from tests.foreign_clients.drivers.model import Client
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records
 from tests.support.apache_kafka import run_tool
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-verifiable-consumer"
 TOPIC = "verifiable-consumer"
 

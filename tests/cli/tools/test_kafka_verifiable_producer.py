@@ -14,6 +14,8 @@ from tests.cli.tools.console_records import RunningTool, write_properties
 from tests.foreign_clients.drivers.model import Client
 from tests.support.apache_kafka import run_tool
 
+pytestmark = pytest.mark.processes
+
 TOOL = "kafka-verifiable-producer"
 DIFFERS = ("timestamp", "avg_throughput")
 

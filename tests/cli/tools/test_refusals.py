@@ -11,6 +11,8 @@ from penstock.testing import InProcessBroker
 from tests.cli.tools.both_tools import BothTools
 from tests.support.cluster_fixture import KafkaServer
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[InProcessBroker]:

@@ -9,8 +9,12 @@ import threading
 from pathlib import Path
 from struct import unpack_from
 
+import pytest
+
 from tests.zookeeper.raw_client import RawClient, create_body, text
 from tests.zookeeper.running import WAIT_SECONDS, ServerProcess
+
+pytestmark = pytest.mark.processes
 
 CREATE, GET_DATA = 1, 4
 ROUNDS = 5

@@ -19,6 +19,9 @@ import pytest
 
 from tests.zookeeper.java_client import require_java, shell_command
 from tests.zookeeper.running import ServerProcess, kazoo_client
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 TIMEOUT_SECONDS = 60
 MASKS = [
@@ -40,6 +43,7 @@ def java() -> None:
 
 
 @pytest.fixture
+@starts_processes
 def server(tmp_path: Path) -> Iterator[ServerProcess]:
     started = ServerProcess(tmp_path / "ours")
     yield started
@@ -47,6 +51,7 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture
+@starts_processes
 def other_server(tmp_path: Path) -> Iterator[ServerProcess]:
     started = ServerProcess(tmp_path / "theirs")
     yield started
@@ -319,6 +324,7 @@ class Conversation:
 
 
 @pytest.fixture
+@starts_processes
 def conversation(request: pytest.FixtureRequest, server: ServerProcess) -> Iterator[Conversation]:
     started = Conversation(our_shell(server.address), terminal=request.param == "terminal")
     yield started

@@ -28,6 +28,7 @@ from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.processes import free_port, wait_for
+from tools.suite.processes import starts_processes
 
 Do = Callable[..., Any]
 AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
@@ -172,6 +173,7 @@ def test_several_threads_share_one(broker: InProcessBroker) -> None:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     require_java()
     server = ApacheKafka(tmp_path_factory.mktemp("apache"), {**AUTHORIZER, "super.users": "User:ANONYMOUS"})

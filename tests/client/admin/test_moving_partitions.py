@@ -20,6 +20,7 @@ from penstock.types import TopicPartition
 from tests.client.cluster.conftest import Asker
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.cluster_fixture import PEER
+from tools.suite.processes import starts_processes
 
 
 def test_where_replicas_are(ask: Asker, servers: str, topic: str) -> None:
@@ -53,6 +54,7 @@ def test_a_broker_without_elections_and_moves(ask: Asker, servers: str, topic: s
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def apache(tmp_path_factory: pytest.TempPathFactory) -> ApacheKafka:
     require_java()
     with ApacheKafka(tmp_path_factory.mktemp("apache")) as server:

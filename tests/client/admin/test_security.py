@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
@@ -39,20 +39,9 @@ from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.errors import ErrorCode
 from tests.client.cluster.conftest import Asker
-from tests.support.cluster_fixture import running_apache
+from tests.support.cluster_fixture import KafkaServer
 
 T = TypeVar("T")
-
-AUTHORIZER = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-}
-
-
-@pytest.fixture(scope="module")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_apache(tmp_path_factory.mktemp("apache"), AUTHORIZER) as server:
-        yield server.bootstrap
 
 
 def code_of(result: object) -> ErrorCode | None:
@@ -73,7 +62,7 @@ async def credentials(cluster: Cluster, user: str) -> set[ScramCredential]:
     return set() if isinstance(found, KafkaError) else set(found)
 
 
-def test_credentials(ask: Asker, apache: str, topic: str) -> None:
+def test_credentials(ask: Asker, apache: KafkaServer, topic: str) -> None:
     user = f"user-of-{topic}"
     sha_256, sha_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 
@@ -97,14 +86,14 @@ def test_credentials(ask: Asker, apache: str, topic: str) -> None:
         assert code_of(refused[user]) is ErrorCode.UNACCEPTABLE_CREDENTIAL
         assert code_of(refused["nobody"]) is ErrorCode.RESOURCE_NOT_FOUND
 
-    ask(life, apache)
+    ask(life, apache.bootstrap)
 
 
 def test_a_password_is_not_shown() -> None:
     assert "secret" not in repr(UpsertScramCredential("ann", ScramMechanism.SCRAM_SHA_256, "secret"))
 
 
-def test_quotas(ask: Asker, apache: str, topic: str) -> None:
+def test_quotas(ask: Asker, apache: KafkaServer, topic: str) -> None:
     user = f"user-of-{topic}"
     named, default = {"user": user}, {"user": user, "client-id": None}
 
@@ -129,14 +118,14 @@ def test_quotas(ask: Asker, apache: str, topic: str) -> None:
         assert await alter_client_quotas(cluster, [undone]) == [None]
         await eventually(cluster, strictly, {})
 
-    ask(life, apache)
+    ask(life, apache.bootstrap)
 
 
 async def found(cluster: Cluster, wanted: AclBinding) -> set[AclBinding]:
     return set(await describe_acls(cluster, wanted))
 
 
-def test_acls(ask: Asker, apache: str, topic: str) -> None:
+def test_acls(ask: Asker, apache: KafkaServer, topic: str) -> None:
     pattern = ResourcePattern(AclResourceType.TOPIC, topic)
     allow = AccessControlEntry("User:ann", "*", AclOperation.READ, AclPermissionType.ALLOW)
     deny = AccessControlEntry("User:bob", "127.0.0.1", AclOperation.ALL, AclPermissionType.DENY)
@@ -158,7 +147,7 @@ def test_acls(ask: Asker, apache: str, topic: str) -> None:
         await eventually(cluster, lambda: found(cluster, mine), set(bindings[1:]))
         assert await delete_acls(cluster, [mine]) == [bindings[1:]]
 
-    ask(life, apache)
+    ask(life, apache.bootstrap)
 
 
 Call = Callable[[Cluster], Coroutine[Any, Any, object]]

@@ -20,6 +20,7 @@ from tests.client.cluster.conftest import Asker
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.certificates import self_signed
 from tests.support.processes import free_port
+from tools.suite.processes import starts_processes
 
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
 ITERATIONS = 4096
@@ -36,6 +37,7 @@ class Secured:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     require_java()
     directory = tmp_path_factory.mktemp("secured")

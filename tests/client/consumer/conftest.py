@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from tests.support.cluster_fixture import KafkaServer, running_kafka
+from tools.suite.processes import starts_processes
 
 SETTINGS = {
     "auto.create.topics.enable": "false",
@@ -32,6 +33,7 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
+@starts_processes
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
     with running_kafka(tmp_path_factory.mktemp("kafka"), SETTINGS) as server:
         yield server

@@ -227,6 +227,7 @@ WORKER = textwrap.dedent(
 MOST_KILLS = 3
 
 
+@pytest.mark.processes
 def test_a_consumer_that_is_killed_loses_nothing(
     kafka: KafkaServer, topic: str, group: str, produce: Produce, tmp_path: Path
 ) -> None:

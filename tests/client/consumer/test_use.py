@@ -38,6 +38,7 @@ def started(log: Path, *arguments: str) -> Process:
     return process
 
 
+@pytest.mark.processes
 def test_ctrl_c_ends_a_consumer_that_waits_and_commits_what_it_processed(
     kafka: KafkaServer, topic: str, group: str, produce: Produce, consumer: MakeConsumer, tmp_path: Path
 ) -> None:
@@ -51,6 +52,7 @@ def test_ctrl_c_ends_a_consumer_that_waits_and_commits_what_it_processed(
     assert committed_offset(consumer(group_id=group), topic) == 3
 
 
+@pytest.mark.processes
 def test_ctrl_c_ends_a_consumer_that_finds_no_broker(tmp_path: Path) -> None:
     with started(tmp_path / "log", f"127.0.0.1:{free_port()}", "orders", "billing") as process:
         process.wait_until(lambda: "cannot be reached" in process.log_text(), what="the first warning")
@@ -131,6 +133,7 @@ def test_a_consumer_may_move_to_another_thread(consumer: MakeConsumer, topic: st
     assert seen == numbers(4)
 
 
+@pytest.mark.processes
 def test_a_process_that_forgets_to_close_still_ends(kafka: KafkaServer, topic: str, group: str) -> None:
     code = (
         "import sys; from penstock.client.consumer.kafka_consumer import KafkaConsumer; "

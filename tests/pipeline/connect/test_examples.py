@@ -13,9 +13,8 @@ from penstock.pipeline.connect.plugins import PluginInfo, Plugins
 from penstock.pipeline.connect.tasks.run import run_task
 from penstock.pipeline.connect.tasks.work import TaskWork
 from tests.pipeline.connect.tasks.works import JSON, Place
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 
-__all__ = ["kafka"]
 EXAMPLES = str(Path(__file__).parents[3] / "examples")
 
 

@@ -11,17 +11,18 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from penstock import KafkaAdmin, KafkaProducer
 from tests.faults.connect_pipeline import SCHEMA
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, worker_settings
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.processes import Process, free_port, wait_for
 from tests.support.spark import QUICK_JAVA, require_java
 from tests.support.spark_cluster import SparkCluster
 
-__all__ = ["kafka"]
+pytestmark = pytest.mark.processes
 
 PATIENCE_SECONDS = 180.0
 SCRIPTS = Path(sys.executable).parent

@@ -108,6 +108,7 @@ def test_the_file_that_comes_along_is_right() -> None:
         assert maker.worker_settings(flow).data_dir == "/tmp/mirror-maker-data"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [
@@ -136,6 +137,7 @@ def test_one_line_for_what_is_wrong(tmp_path: Path, text: str | None, words: lis
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.processes
 def test_two_clusters_mirror_each_other(flow: Flow, tmp_path: Path) -> None:
     """Each gets the other's topics, nothing comes back, a group goes on in the other; a stop is clean."""
     west, east = flow.source_alias, flow.target_alias

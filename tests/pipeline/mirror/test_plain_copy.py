@@ -16,6 +16,8 @@ from tests.pipeline.mirror.flows import Flow
 from tests.support.processes import Process, wait_for
 from tests.support.times import RECENTLY_MS
 
+pytestmark = pytest.mark.processes
+
 SECONDS = 60.0
 
 

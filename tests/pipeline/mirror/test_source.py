@@ -47,6 +47,7 @@ def test_each_record_once_over_many_ticks_and_tasks(flow: Flow) -> None:
         assert flow.values(partition=partition) == numbers(1, 150)
 
 
+@pytest.mark.processes
 def test_a_killed_attempt_is_repeated_and_nothing_is_there_twice(flow: Flow) -> None:
     flow.create(flow.source, flow.topic)
     flow.produce(*numbers(1, 20_000))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,22 +17,13 @@ from penstock.client.admin.acls import (
 )
 from tests.pipeline.mirror.flows import Flow
 from tests.support import apache_connect, apache_kafka
-from tests.support.cluster_fixture import KafkaServer, running_apache
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
+
+pytestmark = pytest.mark.processes
 
 CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 FORMATTERS = "org.apache.kafka.connect.mirror.formatters"
-GROUPS = {"group.initial.rebalance.delay.ms": "0"}
-AUTHORIZER = {
-    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    "super.users": "User:ANONYMOUS",
-}
-
-
-@pytest.fixture(scope="module")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    with running_apache(tmp_path_factory.mktemp("apache"), {**GROUPS, **AUTHORIZER}) as server:
-        yield server
 
 
 def formatted(bootstrap: str, topic: str, formatter: str) -> list[str]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.support.cluster_fixture import kafka  # noqa: F401
-from tests.support.spark import IGNORED_WARNINGS, engine  # noqa: F401
+from tests.support.spark import IGNORED_WARNINGS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

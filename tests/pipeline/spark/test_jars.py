@@ -12,6 +12,8 @@ from penstock.pipeline.spark.jars import connector_jars
 from penstock.pipeline.spark.java import find_java_home
 from penstock.pipeline.spark.settings import EngineError, EngineSettings
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from penstock.pipeline.spark import java
 from penstock.pipeline.spark.settings import EngineError
 from tests.support.processes import Process, wait_for
 from tests.support.spark import QUICK_JAVA
+
+pytestmark = pytest.mark.processes
 
 PATIENCE_S = 120.0
 
@@ -60,6 +63,20 @@ def test_a_killed_driver_is_replaced_and_a_killed_pipeline_leaves_nobody(tmp_pat
         path for path in Path("/proc").glob("[0-9]*/cmdline") if _mentions(path, str(tmp_path / "data"))
     ]
     wait_for(lambda: not any(path.exists() for path in drivers), PATIENCE_S, "the driver to end")
+
+
+def test_a_driver_that_is_killed_while_it_starts_is_replaced(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.pipeline.spark.starting", tmp_path]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **QUICK_JAVA},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["before its session", "before it is listened to", "3"], done.stderr
 
 
 def _mentions(path: Path, text: str) -> bool:

@@ -13,6 +13,7 @@ from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.registry_columns import decoded, encoded
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.registry import Registry, own_group, running_registry
+from tools.suite.processes import starts_processes
 
 AVRO = Schema(
     json.dumps(
@@ -37,6 +38,7 @@ STRUCT = "struct<id: bigint, note: string, prices: array<double>>"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def registry(kafka: KafkaServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
     with running_registry(kafka.bootstrap, tmp_path_factory.mktemp("registry"), own_group()) as running:
         yield running

@@ -17,6 +17,8 @@ from tests.pipeline.spark.test_processes import ticks_in
 from tests.support.processes import Process, free_port
 from tests.support.spark import QUICK_JAVA, REPOSITORY, require_java
 
+pytestmark = pytest.mark.processes
+
 PATIENCE_S = 120.0
 PENSTOCK = Path(sys.executable).parent / "penstock"
 

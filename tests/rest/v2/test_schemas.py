@@ -167,6 +167,7 @@ def test_without_the_registry_there_is_503_in_time(broker: InProcessBroker, topi
         assert plain.status == 200
 
 
+@pytest.mark.processes
 def test_what_was_found_once_is_known_without_the_registry(
     broker: InProcessBroker, tmp_path_factory: pytest.TempPathFactory, topic: str
 ) -> None:

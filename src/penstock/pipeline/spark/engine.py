@@ -162,8 +162,7 @@ class Engine:
     def _run_driver(self) -> None:
         """Starts one, and returns when it is gone."""
         try:
-            driver = start_driver(self.settings)
-            self._listen(driver)
+            driver = self._started()
         except Exception as error:
             self._become(None, f"Spark can't be started: {reason_of(error)}")
             return
@@ -174,6 +173,16 @@ class Engine:
         if not self._stopping.is_set():
             self._become(None, f"Spark's driver ended with {exit_code}")
             driver.stop()
+
+    def _started(self) -> Driver:
+        """One that dies before it is listened to leaves nothing that would keep the next one from starting."""
+        driver = start_driver(self.settings)
+        try:
+            self._listen(driver)
+        except BaseException:
+            driver.stop()
+            raise
+        return driver
 
     def _become(self, driver: Driver | None, failure: str | None) -> None:
         if failure:

@@ -136,13 +136,13 @@ def start_driver(settings: EngineSettings) -> Driver:
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
         process: Popen[bytes] = gateway.proc
         try:
-            context = SparkContext(gateway=gateway, conf=conf)
+            session = SparkSession(SparkContext(gateway=gateway, conf=conf))
         except BaseException:
             process.kill()
             process.wait()
             _forget_session()
             raise
-    return Driver(SparkSession(context), process, jars)
+    return Driver(session, process, jars)
 
 
 def _require_pyspark() -> None:

@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.notes.shell import Machine, Running, machine
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 ZOOKEEPER = "zookeeper-server-start ../../config/zookeeper.properties"
 BROKER = "kafka-server-start ../../config/server.properties"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with machine(tmp_path_factory.mktemp("machine")) as made:
         yield made

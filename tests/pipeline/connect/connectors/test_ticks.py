@@ -13,9 +13,8 @@ from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork
 from tests.pipeline.connect.connectors.http.server import Reply, running_server
 from tests.pipeline.connect.connectors.lake.lake import files, leftovers, rows
 from tests.pipeline.connect.tasks.works import JSON, Place, new_name
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 
-__all__ = ["kafka"]
 CONNECTORS = "penstock.pipeline.connect.connectors"
 PLAIN_JSON = {"value.converter": JSON, "value.converter.schemas.enable": "false"}
 

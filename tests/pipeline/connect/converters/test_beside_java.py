@@ -15,6 +15,7 @@ import pytest
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, converted, written
 from tests.pipeline.connect.oracle.random_records import Records
+from tools.suite.processes import starts_processes
 
 PACKAGE = "org.apache.kafka.connect"
 JSON = f"{PACKAGE}.json.JsonConverter"
@@ -44,6 +45,7 @@ SETS = 400
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.pipeline.connect.data.simple_date_format import ParseError, PatternError, SimpleDateFormat
 from tests.pipeline.connect.oracle.oracle import Java
+from tools.suite.processes import starts_processes
 
 LETTERS = "GyYMLwWDdFEuaHkKhmsSzZb"
 BETWEEN = ("", "", "-", "/", " ", "'T'", ":", "''", ".", ", ")
@@ -17,6 +18,7 @@ SETS = 400
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

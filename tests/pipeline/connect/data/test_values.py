@@ -17,6 +17,7 @@ from penstock.pipeline.connect.data.values import parse, to_text
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, envelope_of, value_of
 from tests.pipeline.connect.oracle.random_records import Records
+from tools.suite.processes import starts_processes
 
 TOKENS = (
     *(
@@ -62,6 +63,7 @@ SETS = 700
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

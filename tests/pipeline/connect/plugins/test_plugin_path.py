@@ -68,6 +68,7 @@ def test_the_newest_version_or_the_one_asked_for(tmp_path: Path) -> None:
         plugins.find_connector("River", "[3,)")
 
 
+@pytest.mark.processes
 def test_a_class_of_the_plugin_path_is_loaded_by_reference_in_another_process(tmp_path: Path) -> None:
     write_plugin(tmp_path / "brooks", "Brook")
     task = Plugins(str(tmp_path)).find("source", "Brook").cls.task_class

@@ -51,6 +51,7 @@ def test_each_can_be_loaded_and_made() -> None:
         assert isinstance(info.cls(), info.cls)
 
 
+@pytest.mark.processes
 def test_a_converter_is_found_without_what_others_need() -> None:
     """Executors look plugins up for every task."""
     program = (

@@ -11,6 +11,7 @@ from penstock.errors import PenstockError
 from penstock.pipeline.connect.predicates import JAVA_NAMES
 from tests.pipeline.connect.oracle.oracle import Java, class_of, record_of
 from tests.pipeline.connect.oracle.random_records import Records
+from tools.suite.processes import starts_processes
 
 PACKAGE = "org.apache.kafka.connect.transforms.predicates"
 SETTINGS: dict[str, tuple[dict[str, str], ...]] = {
@@ -24,6 +25,7 @@ SETTINGS: dict[str, tuple[dict[str, str], ...]] = {
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

@@ -10,12 +10,11 @@ import pytest
 
 from penstock.pipeline.connect.tasks.run import run_task
 from tests.pipeline.connect.rest.steps import MISSING, REFUSED, VALIDATIONS, WRITTEN, Step, life, masked
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, Said, running_apache_connect
 from tests.support.penstock_connect import running_penstock_connect
 from tests.support.processes import wait_for
-
-__all__ = ["kafka"]
+from tools.suite.processes import starts_processes
 
 CONVERTERS = {
     f"{each}.converter": "tests.pipeline.connect.connector_config.some_plugins.PlainConverter"
@@ -25,6 +24,7 @@ STATE_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def apache_connect(kafka: KafkaServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectClient]:
     settings = {"exactly.once.source.support": "enabled"}
     with running_apache_connect(

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from penstock.pipeline.connect.tasks.run import run_task
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient
 from tests.support.penstock_connect import running_penstock_connect
 from tests.support.processes import free_port, wait_for
-
-__all__ = ["kafka"]
 
 CONFIG = {"connector.class": "FileStreamSource", "topic": "lines", "file": "/does/not/exist"}
 

@@ -14,12 +14,16 @@ from tests.pipeline.connect.worker.in_thread import running_worker
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, running_apache_connect, worker_settings
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 SECONDS = 60.0
 SOME_SOURCE = "tests.pipeline.connect.worker.some_connectors:SomeSource"
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def group(kafka: KafkaServer, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A cluster of Apache Kafka Connect that has run a source and a sink, and is gone."""
     directory = tmp_path_factory.mktemp("apache")

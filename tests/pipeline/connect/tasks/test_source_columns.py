@@ -98,6 +98,7 @@ def test_a_file_that_grows_from_tick_to_tick(place: Place, tmp_path: Path) -> No
     assert list(place.stored().values()) == [{"position": file.stat().st_size}]
 
 
+@pytest.mark.processes
 def test_a_killed_attempt_is_repeated_from_where_it_began(place: Place, tmp_path: Path) -> None:
     file = tmp_path / "in"
     lines = [f"line {number}" for number in range(100)]

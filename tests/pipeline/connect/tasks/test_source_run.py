@@ -40,6 +40,7 @@ def test_the_next_tick_goes_on_behind_the_last(place: Place) -> None:
     assert place.values() == numbers(1, 40)
 
 
+@pytest.mark.processes
 def test_a_killed_attempt_leaves_nothing_and_is_repeated(place: Place) -> None:
     """The boundary is far away, so the transaction is open when the process dies."""
     configs = {"transaction.boundary": "interval", "transaction.boundary.interval.ms": "600000"}

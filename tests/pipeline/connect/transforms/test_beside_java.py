@@ -13,6 +13,7 @@ from penstock.pipeline.connect.transforms import JAVA_NAMES
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, transformed
 from tests.pipeline.connect.oracle.random_records import SETTINGS, Records, draw_settings
+from tools.suite.processes import starts_processes
 
 RECORDS = 250
 TOLD_OTHERWISE = (
@@ -37,6 +38,7 @@ OTHER_KINDS = (
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

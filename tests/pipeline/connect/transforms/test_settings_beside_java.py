@@ -9,11 +9,13 @@ import pytest
 
 from penstock.pipeline.connect.api.config_def import ConfigKey
 from tests.pipeline.connect.oracle.oracle import CLASSES, Java, class_of
+from tools.suite.processes import starts_processes
 
 OF_KAFKA = [name for name in CLASSES if name.startswith("org.apache.kafka.")]
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Java]:
     oracle = Java()
     yield oracle

@@ -4,9 +4,7 @@ from itertools import count
 import pytest
 
 from tests.pipeline.connect.worker.in_thread import ThreadWorker, new_group, running_worker, worker_configs
-from tests.support.cluster_fixture import KafkaServer, kafka
-
-__all__ = ["kafka"]
+from tests.support.cluster_fixture import KafkaServer
 
 _numbers = count()
 

@@ -21,6 +21,8 @@ from tests.pipeline.connect.worker.some_connectors import works_of
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import Process, wait_for
 
+pytestmark = pytest.mark.processes
+
 SECONDS = 60.0
 
 

@@ -15,6 +15,7 @@ from penstock.registry.formats import avro
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.formats.avro.random_schemas import Schemas
 from tests.support.toolchains import java_program
+from tools.suite.processes import starts_processes
 
 SEEDS = 8
 SCHEMAS_PER_SEED = 300
@@ -42,6 +43,7 @@ class Oracle:
 
 
 @pytest.fixture(scope="module")
+@starts_processes
 def java() -> Iterator[Oracle]:
     oracle = Oracle()
     yield oracle

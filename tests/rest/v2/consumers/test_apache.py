@@ -10,16 +10,8 @@ from penstock.client import KafkaAdmin, KafkaConsumer, KafkaProducer
 from tests.rest.proxy import Proxy, running
 from tests.rest.v2.consumers.conftest import QUICK
 from tests.rest.v2.consumers.instance import Instance, partitions_of, produce, unique
-from tests.support.cluster_fixture import KafkaServer, running_apache
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
-
-
-@pytest.fixture(scope="module")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaServer]:
-    with running_apache(
-        tmp_path_factory.mktemp("apache"), {"group.initial.rebalance.delay.ms": "0"}
-    ) as kafka:
-        yield kafka
 
 
 @pytest.fixture(scope="module")

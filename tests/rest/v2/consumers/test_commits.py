@@ -164,6 +164,7 @@ def proxy_process(broker: InProcessBroker, directory: Path) -> Iterator[tuple[Pr
         yield process, Proxy(int(found[1]))
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("auto_commit", [True, False])
 def test_a_proxy_that_is_killed_costs_nobody_a_record(
     broker: InProcessBroker, tmp_path: Path, group: str, topic: str, auto_commit: bool

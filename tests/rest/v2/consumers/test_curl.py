@@ -13,6 +13,8 @@ from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy
 from tests.rest.v2.consumers.instance import media_type, unique
 
+pytestmark = pytest.mark.processes
+
 CONTENT = "Content-Type: application/vnd.kafka.v2+json"
 
 

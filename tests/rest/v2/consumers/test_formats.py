@@ -92,6 +92,7 @@ def test_without_a_registry_there_are_no_schemas(
     assert "schema.registry.url is not set" in said.json["message"]
 
 
+@pytest.mark.processes
 def test_a_registry_that_is_away_costs_no_record(
     broker: InProcessBroker, tmp_path: Path, group: str, topic: str
 ) -> None:

@@ -291,6 +291,7 @@ def test_a_half_answer_is_asked_again(server: Server) -> None:
         task_of(server.url).put([text(0)])
 
 
+@pytest.mark.processes
 def test_https_with_a_certificate_that_is_trusted(tmp_path: Path) -> None:
     certificate = self_signed(tmp_path)
     with running_server(certificate=certificate.server) as server:

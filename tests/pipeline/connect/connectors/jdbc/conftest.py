@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import psycopg
 import pytest
 
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.postgres import Postgres
 
 
 class Database(Protocol):
@@ -46,12 +46,6 @@ class PostgresDatabase:
             return cursor.fetchall() if cursor.description else []
 
 
-@pytest.fixture(scope="package")
-def postgres_server() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
-
-
 @pytest.fixture
 def postgres(postgres_server: Postgres) -> PostgresDatabase:
     """With an empty schema."""
@@ -68,6 +62,6 @@ def sqlite(tmp_path: Path) -> Iterator[SqliteDatabase]:
     database.close()
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
+@pytest.fixture(params=[pytest.param("postgres", marks=pytest.mark.processes), "sqlite"])
 def database(request: pytest.FixtureRequest) -> Database:
     return request.getfixturevalue(request.param)

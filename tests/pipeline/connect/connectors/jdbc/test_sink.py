@@ -264,6 +264,7 @@ def test_a_missing_column_says_which(database: Database) -> None:
         task_of(database, auto_evolve="true").put([record])
 
 
+@pytest.mark.processes
 def test_a_database_that_is_away_is_waited_for(postgres: PostgresDatabase) -> None:
     task = task_of(postgres, auto_create="true", retry_backoff_ms="77")
     task.put([order(0, 1, "cup")])

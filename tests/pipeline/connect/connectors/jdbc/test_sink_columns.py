@@ -323,6 +323,7 @@ def test_a_text_with_a_nul_is_refused_for_good(postgres: PostgresDatabase, start
     assert not isinstance(refused, RetriableConnectError)
 
 
+@pytest.mark.processes
 def test_columns_are_put_again_when_the_database_is_back(
     postgres: PostgresDatabase, start_task: StartTask
 ) -> None:

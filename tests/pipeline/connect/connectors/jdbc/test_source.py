@@ -228,6 +228,7 @@ def test_a_schema_that_changes_meanwhile(database: Database) -> None:
     assert [each.name for each in record.value_schema.fields] == ["id", "item", "changed", "price"]
 
 
+@pytest.mark.processes
 def test_a_database_that_is_away(postgres: PostgresDatabase) -> None:
     make_orders(postgres)
     task = source(postgres, mode="incrementing", batch_max_rows="2")

@@ -151,6 +151,7 @@ for number in range(start, end, 5):
 """
 
 
+@pytest.mark.processes
 def test_a_killed_process_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """Its positions are those that it said last, as a worker would have committed them."""
     end = killed_and_finished(WRITER, tmp_path, random.Random(11))
@@ -180,12 +181,14 @@ print(task.pre_commit({ORDERS: 200}))
 """
 
 
+@pytest.mark.processes
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
     refused_then_done(FULL_DISK, str(tmp_path), refusal="cannot write")
     assert [row[0] for row in rows(tmp_path, "id", "json")] == list(range(200))
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
 def test_a_file_system_without_room(tmp_path: Path) -> None:
     mounted = subprocess.run(

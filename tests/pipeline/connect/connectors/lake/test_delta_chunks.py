@@ -301,6 +301,7 @@ for number in range(start, end, 5):
 """
 
 
+@pytest.mark.processes
 def test_a_killed_process_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """Its positions are those that it said last, as a worker would have committed them."""
     end = killed_and_finished(WRITER, tmp_path, random.Random(12))
@@ -331,6 +332,7 @@ print(task.pre_commit({ORDERS: 200}))
 """
 
 
+@pytest.mark.processes
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
     refused_then_done(FULL_DISK, str(tmp_path), "300", refusal="cannot write to the table")
     assert ids(tmp_path) == list(range(200))

@@ -10,9 +10,8 @@ import pytest
 from tests.pipeline.connect.connectors.lake.delta import ids, table
 from tests.pipeline.connect.connectors.test_ticks import orders, sunk
 from tests.pipeline.connect.tasks.works import Place, new_name
-from tests.support.cluster_fixture import KafkaServer, kafka
+from tests.support.cluster_fixture import KafkaServer
 
-__all__ = ["kafka"]
 TASK = "lake.sink:LakeSinkTask"
 
 

@@ -12,10 +12,8 @@ import pytest
 from penstock.pipeline.connect.connectors.postgres_cdc.source import PostgresTask
 from penstock.pipeline.connect.data import SourceRecord
 from tests.pipeline.connect.connectors.contexts import started
-from tests.support.cluster_fixture import kafka
-from tests.support.postgres import Postgres, running_postgres
+from tests.support.postgres import Postgres
 
-__all__ = ["kafka"]
 _numbers = itertools.count()
 
 
@@ -98,12 +96,6 @@ def _event(record: SourceRecord, columns: Sequence[str]) -> tuple[Any, ...]:
         return (None, *record.key.values)
     row = record.value["after"] or record.value["before"]
     return (record.value["op"], *(row[name] for name in columns if row is not None))
-
-
-@pytest.fixture(scope="package")
-def postgres_server() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture

@@ -20,6 +20,9 @@ from tests.pipeline.connect.tasks.works import JSON, Place
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.postgres import running_postgres
 from tests.support.processes import wait_for
+from tools.suite.processes import starts_processes
+
+pytestmark = pytest.mark.processes
 
 
 class DyingTask(PostgresTask):
@@ -100,6 +103,7 @@ def test_a_task_that_is_killed_between_poll_and_commit(ticks: Ticks, operation: 
 
 
 @pytest.fixture
+@starts_processes
 def own_server() -> Iterator[Captured]:
     """To be killed."""
     with running_postgres() as server:

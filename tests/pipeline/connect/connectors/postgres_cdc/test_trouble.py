@@ -81,6 +81,7 @@ def test_a_wrong_password(orders: Captured) -> None:
     assert not isinstance(refusal.value, RetriableConnectError)
 
 
+@pytest.mark.processes
 def test_a_slot_that_somebody_else_reads(orders: Captured) -> None:
     task = orders.task()
     assert drained(task) == []

@@ -1,3 +1,0 @@
-from tests.support.cluster_fixture import kafka
-
-__all__ = ["kafka"]
