@@ -6,10 +6,12 @@ INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.dev-installed
 CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
 WORKERS ?= 6
+# Where a machine says otherwise, each process would compile all its modules at each start.
+export PYTHONDONTWRITEBYTECODE =
 ONLY ?=
 TESTS := $(addprefix tests/,$(ONLY))
 
-.PHONY: help run test quick quick-tests check faults compare bench generate clean
+.PHONY: help run test quick quick-tests test-packages collect check faults compare bench generate clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -30,15 +32,21 @@ $(DEV_INSTALLED): $(INSTALLED)
 run: $(INSTALLED) ## start the platform on its usual ports and print the addresses
 	$(BIN)/penstock up
 
-test: $(DEV_INSTALLED) check ## install what tests need and run them all, or some folders: ONLY="registry rest"
-	$(BIN)/python -m tools.test_packages
+test: $(DEV_INSTALLED) ## install what tests need and run them all, or some folders: ONLY="registry rest"
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check test-packages collect
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --failures-alone $(TESTS)
 
 quick: $(DEV_INSTALLED) ## check, and all tests without child processes, in less than a minute
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check quick-tests
 
 quick-tests: $(DEV_INSTALLED)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not processes" $(TESTS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not processes" $(TESTS)
+
+test-packages: $(DEV_INSTALLED)
+	$(BIN)/python -m tools.test_packages
+
+collect: $(DEV_INSTALLED)  # compiles all tests once, while types are checked, and not once in every worker
+	$(BIN)/python -m pytest --collect-only -qq $(TESTS) > /dev/null
 
 check: $(DEV_INSTALLED) ## lint, format, types
 	$(BIN)/ruff check .
@@ -49,8 +57,7 @@ faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at r
 	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
 
-compare: $(DEV_INSTALLED) ## all sweeps beside the Java tools and through all clients, of which tests run a slice
-	$(BIN)/python -m tools.test_packages
+compare: $(DEV_INSTALLED) test-packages ## all sweeps beside the Java tools and through all clients, of which tests run a slice
 	PENSTOCK_COMPARE=1 $(BIN)/python -m pytest -m compare --timeout 1800 -n $(WORKERS) --dist loadfile
 
 bench: $(DEV_INSTALLED) ## measure against Apache Kafka, side by side
