@@ -24,9 +24,14 @@ SESSION_TIMEOUT_MS = 45_000
 LONG = "PENSTOCK_FAULT_CHURN_SECONDS" in os.environ
 CLASSIC_IN_SHORT = [
     *itertools.product(["confluent-range", "confluent-cooperative"], ["left", "killed"]),
-    ("java-range", "killed"),
 ]
-CLASSIC_IN_LONG = [*CLASSIC_IN_SHORT, ("java-range", "left"), ("java-cooperative", "killed")]
+CLASSIC_IN_LONG = [
+    *CLASSIC_IN_SHORT,
+    *itertools.product(["java-range"], ["left", "killed"]),
+    ("java-cooperative", "killed"),
+]
+CONSUMER_IN_SHORT = ["confluent-consumer"]
+CONSUMER_IN_LONG = [*CONSUMER_IN_SHORT, "java-consumer"]
 
 pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(400)]
 
@@ -73,12 +78,12 @@ def test_a_classic_member_comes_back(kind: str, how: str, group: SettledGroup) -
     restart_each(group, KINDS[kind], kill=how == "killed")
 
 
-@pytest.mark.parametrize("kind", ["confluent-consumer", "java-consumer"])
+@pytest.mark.parametrize("kind", CONSUMER_IN_LONG if LONG else CONSUMER_IN_SHORT)
 def test_a_consumer_member_comes_back(kind: str, group: SettledGroup) -> None:
     restart_each(group, KINDS[kind], kill=False)
 
 
-@pytest.mark.parametrize("kind_name", ["confluent-consumer", *(["java-consumer"] if LONG else [])])
+@pytest.mark.parametrize("kind_name", CONSUMER_IN_LONG if LONG else CONSUMER_IN_SHORT)
 def test_the_name_of_a_killed_consumer_member_is_not_free_at_once(
     kind_name: str, group: SettledGroup
 ) -> None:

@@ -8,8 +8,9 @@ from penstock.cli.options.argparse4j import ArgumentParser, ArgumentParserError,
 from penstock.cli.options.kinds import LONG
 from penstock.cli.tool import Exit
 from tests.cli.options.probe import COLUMNS, ask_java_with_words
+from tests.support.slices import cases, sweep
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, sweep]
 
 
 def sample_parser() -> ArgumentParser:
@@ -130,7 +131,7 @@ def test_command_lines_are_read_as_java_reads_them(
     dice = random.Random(4713)
     start = ["--topic", "a", "--record-size", "1"]
     lines = COMMAND_LINES + [
-        [*dice.choice([[], start]), *dice.choices(WORDS, k=dice.randint(1, 5))] for _ in range(1500)
+        [*dice.choice([[], start]), *dice.choices(WORDS, k=dice.randint(1, 5))] for _ in range(cases(750))
     ]
     theirs = ask_java_with_words("argparse4j", lines)
     differing = [

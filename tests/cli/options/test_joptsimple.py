@@ -7,6 +7,9 @@ import pytest
 from penstock.cli.options.joptsimple import Option, OptionError, OptionParser
 from penstock.cli.options.kinds import LONG
 from tests.cli.options.probe import ask_java_with_words
+from tests.support.slices import cases, sweep
+
+pytestmark = sweep
 
 
 def sample_parser() -> tuple[OptionParser, list[Option]]:
@@ -117,7 +120,7 @@ WORDS = [
 @pytest.mark.processes
 def test_command_lines_are_read_as_java_reads_them() -> None:
     dice = random.Random(4712)
-    lines = COMMAND_LINES + [dice.choices(WORDS, k=dice.randint(1, 6)) for _ in range(2000)]
+    lines = COMMAND_LINES + [dice.choices(WORDS, k=dice.randint(1, 6)) for _ in range(cases(1_000))]
     theirs = ask_java_with_words("joptsimple", lines)
     differing = [
         (words, their, our)

@@ -15,7 +15,10 @@ import pytest
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, converted, written
 from tests.pipeline.connect.oracle.random_records import Records
+from tests.support.slices import cases, sweep
 from tools.suite.processes import starts_processes
+
+pytestmark = sweep
 
 PACKAGE = "org.apache.kafka.connect"
 JSON = f"{PACKAGE}.json.JsonConverter"
@@ -41,7 +44,7 @@ DATA = (
     *(None, b"", b"\0", b"\1", b"\2", b"text", "ä€".encode(), b"\xff\xfe", b"\0\1", b"\0\0\0\7"),
     *(struct.pack(">d", 0.1), struct.pack(">f", 0.1), struct.pack(">q", -5), bytes(9)),
 )
-SETS = 400
+SETS = cases(400)
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,15 @@ import pytest
 
 from penstock.pipeline.connect.data.simple_date_format import ParseError, PatternError, SimpleDateFormat
 from tests.pipeline.connect.oracle.oracle import Java
+from tests.support.slices import cases, sweep
 from tools.suite.processes import starts_processes
+
+pytestmark = sweep
 
 LETTERS = "GyYMLwWDdFEuaHkKhmsSzZb"
 BETWEEN = ("", "", "-", "/", " ", "'T'", ":", "''", ".", ", ")
 MOMENTS = (0, 1, -1, 1234567890123, 951_782_400_000, -13_000_000_000_000, 253_402_300_799_999)
-SETS = 400
+SETS = cases(200)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,10 @@ from penstock.pipeline.connect.data.values import parse, to_text
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, envelope_of, value_of
 from tests.pipeline.connect.oracle.random_records import Records
+from tests.support.slices import cases, sweep
 from tools.suite.processes import starts_processes
+
+pytestmark = sweep
 
 TOKENS = (
     *(
@@ -59,7 +62,7 @@ TOKENS = (
     ),
     *("-", "+", "0x10", "NaN", "ä", '"', "12:30", "1_000", "1d"),
 )
-SETS = 700
+SETS = cases(350)
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,12 @@ from penstock.pipeline.connect.transforms import JAVA_NAMES
 from tests.pipeline.connect.oracle.agreement import same
 from tests.pipeline.connect.oracle.oracle import Java, transformed
 from tests.pipeline.connect.oracle.random_records import SETTINGS, Records, draw_settings
+from tests.support.slices import cases, sweep
 from tools.suite.processes import starts_processes
 
-RECORDS = 250
+pytestmark = sweep
+
+RECORDS = cases(125)
 TOLD_OTHERWISE = (
     r"Invalid value: null used for required",
     r"Invalid Java object for schema",

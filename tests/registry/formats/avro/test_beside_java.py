@@ -14,11 +14,14 @@ import pytest
 from penstock.registry.formats import avro
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.formats.avro.random_schemas import Schemas
+from tests.support.slices import cases, sweep
 from tests.support.toolchains import java_program
 from tools.suite.processes import starts_processes
 
-SEEDS = 8
-SCHEMAS_PER_SEED = 300
+pytestmark = sweep
+
+SEEDS = 4
+SCHEMAS_PER_SEED = cases(300)
 NOT_TOLD_ALIKE = ("matches multiple fields", "Schema fields not set yet")
 """Java gives up on a field whose aliases match several others, and on a default of a record inside itself."""
 

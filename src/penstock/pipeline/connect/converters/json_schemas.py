@@ -8,6 +8,7 @@ from typing import Any, Final
 from penstock.pipeline.connect.converters.json_reading import JsonReading
 from penstock.pipeline.connect.converters.json_writing import JsonWriting
 from penstock.pipeline.connect.data import Schema, SchemaBuilder, Type
+from penstock.pipeline.connect.data.numbers import wrapped
 from penstock.pipeline.connect.errors import DataError
 
 _NAMES: Final = {Type.FLOAT32: "float", Type.FLOAT64: "double"}
@@ -90,11 +91,12 @@ def _array(type: Type, given: dict[str, Any], reading: JsonReading) -> SchemaBui
 
 
 def _map(type: Type, given: dict[str, Any], reading: JsonReading) -> SchemaBuilder:
-    keys, values = schema_of(given.get("keys"), reading), schema_of(given.get("values"), reading)
-    if keys is None:
-        raise DataError("Map schema did not specify the key type")
-    if values is None:
-        raise DataError("Map schema did not specify the value type")
+    for member, kind in (("keys", "key"), ("values", "value")):
+        if given.get(member) is None:
+            raise DataError(f"Map schema did not specify the {kind} type")
+    keys, values = schema_of(given["keys"], reading), schema_of(given["values"], reading)
+    assert keys is not None
+    assert values is not None
     return SchemaBuilder.map(keys, values)
 
 
@@ -126,7 +128,7 @@ def _described(builder: SchemaBuilder, given: dict[str, Any]) -> SchemaBuilder:
     if isinstance(name := given.get("name"), str):
         builder.name(name)
     if type(version := given.get("version")) is int:
-        builder.version(version)
+        builder.version(wrapped(version, 32))
     if isinstance(doc := given.get("doc"), str):
         builder.doc(doc)
     if isinstance(parameters := given.get("parameters"), dict):

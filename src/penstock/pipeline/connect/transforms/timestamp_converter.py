@@ -69,6 +69,11 @@ def _toward_zero(value: int, by: int) -> int:
     return value // by if value >= 0 else -(-value // by)
 
 
+def _long(value: int) -> int:
+    """Java's units stop at the ends of a long."""
+    return max(-(2**63), min(value, 2**63 - 1))
+
+
 def _read_string(settings: _Settings, value: Any, schema: Schema | None) -> int:
     if not isinstance(value, str):
         raise DataError(
@@ -87,14 +92,14 @@ def _read_unix(settings: _Settings, value: Any, schema: Schema | None) -> int:
     if type(value) is not int:
         raise DataError(f"Expected Unix timestamp to be a Long, but found class {class_name(value, schema)}")
     if settings.precision == "seconds":
-        return value * _MILLIS_PER_SECOND
+        return _long(value * _MILLIS_PER_SECOND)
     return _toward_zero(value, _PER_MILLISECOND[settings.precision])
 
 
 def _write_unix(settings: _Settings, millis: int) -> int:
     if settings.precision == "seconds":
         return _toward_zero(millis, _MILLIS_PER_SECOND)
-    return millis * _PER_MILLISECOND[settings.precision]
+    return _long(millis * _PER_MILLISECOND[settings.precision])
 
 
 def _read_date(form: str) -> Callable[[_Settings, Any, Schema | None], int]:
