@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import multiprocessing.util
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 import pytest
 
 MARK = "processes"
+IN_A_MARK_OF_THE_FILE = re.compile(rf"^pytestmark = .*\bmark\.{MARK}\b", re.MULTILINE)
 F = TypeVar("F", bound=Callable[..., Any])
 CALLS: tuple[tuple[type | ModuleType, str], ...] = (
     (subprocess.Popen, "__init__"),
@@ -46,6 +49,13 @@ def note_a_process() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}: starts child processes; `make quick` leaves it out")
     config.pluginmanager.register(Watch(), "watch-processes")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files that are marked as a whole are not even imported where no test of theirs is wanted."""
+    if config.option.markexpr != f"not {MARK}" or not collection_path.name.startswith("test_"):
+        return None
+    return True if IN_A_MARK_OF_THE_FILE.search(collection_path.read_text()) else None
 
 
 @pytest.hookimpl(tryfirst=True)
