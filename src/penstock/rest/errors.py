@@ -114,11 +114,26 @@ def bad_field(name: str, got: object, takes: str) -> HttpError:
     return HttpError(400, 400, f"{name}: got {shown(got)}, takes {takes}")
 
 
+class UnrecognizedField(HttpError):
+    """A field that no object of this kind has, in the words of Confluent's proxy."""
+
+    def __init__(self, status: int, name: str) -> None:
+        super().__init__(status, status, f"Unrecognized field: {shown_name(name)}")
+
+
 def missing_field(name: str) -> HttpError:
     return HttpError(422, 422, f"{name}: is missing")
 
 
 LONGEST_SHOWN = 80
+
+
+def shown_name(name: str) -> str:
+    """A name that may not be one, fit to be answered with."""
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
 _WORDS = {None: "null", True: "true", False: "false"}
 
 

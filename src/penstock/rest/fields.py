@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from penstock.rest.errors import bad_field, missing_field
+from penstock.rest.errors import UnrecognizedField, bad_field, missing_field
 from penstock.web.request import Request
 
 ANYTHING = object
+V2_UNRECOGNIZED = 422
 OPENAPI_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
@@ -26,6 +29,24 @@ _TAKES = {
 }
 
 
+def coerced_integer(text: str) -> int | str:
+    """A number that was sent as a string, which Jackson takes as what it says; else the text as it is."""
+    return int(text) if _INTEGER.fullmatch(text) else text
+
+
+def _coerced_boolean(text: str) -> bool | str:
+    return _BOOLEANS.get(text.strip().lower(), text)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+_BOOLEANS = {"true": True, "false": False}
+_COERCED: Mapping[type, Callable[[str], Any]] = {int: coerced_integer, bool: _coerced_boolean}
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """`items` is what an object or an array's items are made of; `values` are those that a text may have."""
@@ -39,6 +60,8 @@ class Field:
     def check(self, name: str, value: Any) -> Any:
         if self.kind is ANYTHING:
             return value
+        if type(value) is str:
+            value = _COERCED.get(self.kind, _as_it_is)(value)
         if type(value) is not self.kind:
             raise bad_field(name, value, _TAKES[self.kind])
         if self.values and isinstance(value, str):
@@ -54,10 +77,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of an object. Others than these are ignored, as Confluent's proxy does."""
+    """The fields of an object. Another one is refused, as Confluent's proxy does: with 400 in v3, with 422 in v2."""
 
     name: str
     fields: Mapping[str, Field]
+    unrecognized_status: int = 400
 
     async def read(self, request: Request) -> dict[str, Any]:
         return self.check("", await request.json_object())
@@ -66,6 +90,8 @@ class Fields:
         """The fields that are given and not null, each of its type."""
         if not isinstance(given, dict):
             raise bad_field(where, given, "an object")
+        if given.keys() - self.fields.keys():
+            refuse_unrecognized(given, self.fields, self.unrecognized_status)
         found: dict[str, Any] = {}
         for name, field in self.fields.items():
             path = f"{where}.{name}" if where else name
@@ -75,6 +101,17 @@ class Fields:
             elif field.required:
                 raise missing_field(path)
         return found
+
+
+V2Fields = partial(Fields, unrecognized_status=V2_UNRECOGNIZED)
+
+
+def refuse_unrecognized(given: Iterable[str], known: Iterable[str], status: int = 400) -> None:
+    """A field that nobody reads is a mistake, and what is left of its object may be an empty record."""
+    names = frozenset(known)
+    for name in given:
+        if name not in names:
+            raise UnrecognizedField(status, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 REMEMBERED_HEADERS = 256
-ANYTHING = ("", "*/*")
+ANYTHING = ("", "*/*", "*")
 UNTYPED = "application/octet-stream"
 
 
@@ -54,6 +54,11 @@ def _weight(parameters: list[str]) -> float:
 
 
 def _fits(media_type: str, wanted: str) -> bool:
+    """`*` alone is what old clients of Java's send; `*/json` is odd, but says what it means."""
+    if wanted in ANYTHING:
+        return True
     if wanted.endswith("/*"):
-        return wanted == "*/*" or media_type.startswith(wanted[:-1])
+        return media_type.startswith(wanted[:-1])
+    if wanted.startswith("*/"):
+        return media_type.endswith(wanted[1:])
     return media_type == wanted

@@ -250,3 +250,44 @@ def test_without_kafka_there_is_503_in_time() -> None:
             assert (answer.status, answer.json["error_code"] // 100) in ((503, 500), (503, 503))
             assert int(answer.headers["retry-after"]) > 0
         assert proxy.get("/").json == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "name"),
+    [
+        ("/topics/{}", {"records": [{"valur": {"foo": "bar"}}]}, "valur"),
+        ("/topics/{}/partitions/0", {"records": [{"value": 1, "timestamp": 7}]}, "timestamp"),
+        ("/topics/{}", {"record": [], "records": [{"value": 1}]}, "record"),
+        ("/consumers/typos", {"fromat": "json"}, "fromat"),
+        ("/consumers/typos", {"\ud800" * 200: "json"}, "\\ud800" * 13 + "\\u..."),
+    ],
+)
+def test_a_field_that_nobody_reads_is_refused(
+    proxy: Proxy, broker: InProcessBroker, topic: str, path: str, body: Any, name: str
+) -> None:
+    content_type = V2 if "consumers" in path else JSON
+    answer = post(proxy, path.format(topic), body, content_type)
+    assert answer.json == {"error_code": 422, "message": f"Unrecognized field: {name}"}
+    assert answer.status == 422
+    written = post(proxy, f"/topics/{topic}", {"records": [{"value": "first"}]})
+    assert written.json == offsets((0, 0))
+
+
+def test_numbers_sent_as_strings_are_numbers(proxy: Proxy, broker: InProcessBroker) -> None:
+    broker.create_topic("stringly", 2)
+    body = {"records": [{"value": 1, "partition": "1"}, {"value": 2, "partition": " 0 "}]}
+    assert post(proxy, "/topics/stringly", body).json == offsets((1, 0), (0, 0))
+    made = post(proxy, "/consumers/stringly", {"fetch.min.bytes": "1"}, V2)
+    instance = made.json["base_uri"].partition(f":{proxy.port}")[2]
+    assigned = {"partitions": [{"topic": "stringly", "partition": "1"}]}
+    assert post(proxy, f"{instance}/assignments", assigned, V2).status == 204
+    found = proxy.get(f"{instance}/assignments").json
+    assert found == {"partitions": [{"topic": "stringly", "partition": 1}]}
+    proxy.ask("DELETE", instance)
+
+
+@pytest.mark.parametrize("accept", ["*", "*/json", "text/html, *; q=.2", "*/*"])
+def test_stars_that_old_clients_send(proxy: Proxy, topic: str, accept: str) -> None:
+    answer = post(proxy, f"/topics/{topic}", {"records": [{"value": 1}]}, accept=accept)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == ("application/json" if accept == "*/json" else V2)

@@ -83,7 +83,7 @@ def test_a_text_that_is_no_schema(schema_proxy: Proxy, topic: str, case: Case) -
 
 BAD = [
     ({"value_schema": 7}, 400, 400, "value_schema: got 7, takes a string"),
-    ({"value_schema_id": "7"}, 400, 400, "value_schema_id: got '7', takes an integer"),
+    ({"value_schema_id": "seven"}, 400, 400, "value_schema_id: got 'seven', takes an integer"),
     (
         {"value_schema": '"int"', "value_schema_id": 7},
         400,

@@ -327,3 +327,50 @@ def test_after_an_error_that_is_fatal_for_the_producer_there_is_another(broker: 
         assert proxy.ask("POST", path, text("during")).json["error_code"] == 50002
         broker.interceptor.clear()
         assert proxy.ask("POST", path, text("after")).json["error_code"] == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"records": [{"value": 1}]}, "records"),
+        ({"valur": {"type": "JSON", "data": 1}}, "valur"),
+        ({"value": {"type": "JSON", "date": 1}}, "date"),
+        ({"headers": [{"key": "a", "value": ""}]}, "key"),
+    ],
+)
+def test_a_field_that_nobody_reads_is_refused(
+    proxy: Proxy, broker: InProcessBroker, topic: str, body: Any, name: str
+) -> None:
+    path = f"{proxy.cluster}/topics/{topic}/records"
+    refused = {"error_code": 400, "message": f"Unrecognized field: {name}"}
+    answer = proxy.ask("POST", path, body)
+    assert (answer.status, answer.json) == (400, refused)
+    among_others = json.dumps(text("a")) + json.dumps(body) + json.dumps(text("b"))
+    answers = proxy.ask("POST", path, among_others.encode()).objects
+    assert [each.get("offset") for each in answers] == [0, None, 1]
+    assert answers[1] == refused
+    batch = proxy.ask("POST", f"{path}:batch", {"entries": [{"id": "1", **body}, {"id": "2", **text("c")}]})
+    assert batch.json["failures"] == [{"id": "1", **refused}]
+    assert [each["offset"] for each in batch.json["successes"]] == [2]
+    assert proxy.ask("POST", f"{path}:batch", {"entries": [], "entry": 1}).json["message"].endswith("entry")
+
+
+def test_numbers_sent_as_strings_are_numbers(proxy: Proxy, broker: InProcessBroker) -> None:
+    made = proxy.ask("POST", f"{proxy.cluster}/topics", {"topic_name": "stringly-3", "partitions_count": "3"})
+    assert (made.status, made.json["partitions_count"]) == (201, 3)
+    record = {"partition_id": "2", **text("a")}
+    answer = proxy.ask("POST", f"{proxy.cluster}/topics/stringly-3/records", record)
+    assert answer.json["partition_id"] == 2
+
+
+def test_topics_are_not_created_with_fields_that_nobody_reads(proxy: Proxy) -> None:
+    for body, name in (
+        ({"topic_name": "typo", "partition_count": 3}, "partition_count"),
+        ({"topic_name": "typo", "configs": [{"name": "retention.ms", "vale": "1"}]}, "vale"),
+    ):
+        answer = proxy.ask("POST", f"{proxy.cluster}/topics", body)
+        assert (answer.status, answer.json) == (
+            400,
+            {"error_code": 400, "message": f"Unrecognized field: {name}"},
+        )
+    assert proxy.get(f"{proxy.cluster}/topics/typo").status == 404

@@ -140,7 +140,7 @@ BAD = [
     ({"type": "JSON", "data": 1, "schema": "{}"}, 400, "value.schema: cannot be used with type JSON"),
     ({"type": "BINARY", "data": "", "subject": "s"}, 400, "value.subject: cannot be used with type BINARY"),
     ({"type": "STRING", "data": "", "schema_id": 1}, 400, "value.schema_id: cannot be used with type STRING"),
-    ({"schema_id": "1"}, 400, "value.schema_id: got '1', takes an integer"),
+    ({"schema_id": "one"}, 400, "value.schema_id: got 'one', takes an integer"),
     ({"schema_id": -1}, 400, "value.schema_id: got -1, takes a number from 0 to 2147483647"),
     ({"schema_version": True}, 400, "value.schema_version: got true, takes an integer"),
     ({"type": "AVRO", "schema": {}}, 400, "value.schema: got an object, takes a string"),

@@ -120,7 +120,12 @@ def test_what_the_proxy_may_do_with_a_topic_is_told_if_asked(proxy: Proxy, broke
 BAD_TOPICS = [
     ({}, 422, 422, "topic_name: is missing"),
     ({"topic_name": 7}, 400, 400, "topic_name: got 7, takes a string"),
-    ({"topic_name": "t", "partitions_count": "2"}, 400, 400, "partitions_count: got '2', takes an integer"),
+    (
+        {"topic_name": "t", "partitions_count": "two"},
+        400,
+        400,
+        "partitions_count: got 'two', takes an integer",
+    ),
     (
         {"topic_name": "t", "partitions_count": 2**40},
         400,

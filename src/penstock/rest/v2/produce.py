@@ -23,7 +23,16 @@ from penstock.rest.errors import (
     bad_field,
     shown,
 )
-from penstock.rest.fields import ANYTHING, Field, Fields, read_integer
+from penstock.rest.fields import (
+    ANYTHING,
+    V2_UNRECOGNIZED,
+    Field,
+    Fields,
+    V2Fields,
+    coerced_integer,
+    read_integer,
+    refuse_unrecognized,
+)
 from penstock.rest.json_stream import objects_in
 from penstock.rest.kafka import Kafka
 from penstock.rest.payloads import Encode, encode_binary, encode_json
@@ -47,8 +56,8 @@ _SCHEMAS = {
 
 
 def _body(name: str, record: dict[str, Field]) -> Fields:
-    records = Field(list, required=True, items=Fields(f"{name}Record", record))
-    return Fields(name, {"records": records, **_SCHEMAS})
+    records = Field(list, required=True, items=V2Fields(f"{name}Record", record))
+    return V2Fields(name, {"records": records, **_SCHEMAS})
 
 
 _KEY_AND_VALUE = {"key": Field(ANYTHING), "value": Field(ANYTHING)}
@@ -56,6 +65,8 @@ _PARTITION = Field(int, description="chosen by the key if not given")
 TO_TOPIC = _body("ProduceToTopicRequest", {**_KEY_AND_VALUE, "partition": _PARTITION})
 TO_PARTITION = _body("ProduceToPartitionRequest", _KEY_AND_VALUE)
 """For the API's description. Records are read by hand below, since that is where the proxy spends its time."""
+
+_OF_BODY, _OF_RECORD = frozenset(TO_TOPIC.fields), frozenset(("key", "value", "partition"))
 
 MOST_PARTITIONS = 2**31 - 1
 _PLAIN: dict[str, Encode] = {"binary": encode_binary, "json": encode_json}
@@ -101,6 +112,7 @@ def _read_body(body: bytes) -> dict[str, Any]:
     if len(objects) != 1 or not isinstance(objects[0], dict):
         raise HttpError(422, 422, "Request body: takes one JSON object with records")
     given: dict[str, Any] = objects[0]
+    refuse_unrecognized(given, _OF_BODY, V2_UNRECOGNIZED)
     records = given.get("records")
     if not isinstance(records, list) or not records:
         got = "an empty array" if records == [] else shown(records)
@@ -114,8 +126,12 @@ def _read_record(
     """What the producer takes: value, key, partition."""
     if type(record) is not dict:
         raise bad_field(f"records[{index}]", record, "an object with key and value")
+    if not _OF_RECORD.issuperset(record):
+        refuse_unrecognized(record, _OF_RECORD, V2_UNRECOGNIZED)
     get = record.get
     key, value, own = get("key"), get("value"), get("partition")
+    if type(own) is str:
+        own = coerced_integer(own)
     if own is not None and (type(own) is not int or not 0 <= own <= MOST_PARTITIONS):
         raise bad_field(f"records[{index}].partition", own, "the number of a partition")
     return (

@@ -17,7 +17,7 @@ from typing import Any
 
 from penstock.client.serializers.base import Field as Part
 from penstock.rest.errors import bad_field
-from penstock.rest.fields import ANYTHING, Field, Fields
+from penstock.rest.fields import ANYTHING, Field, Fields, refuse_unrecognized
 from penstock.rest.payloads import ENCODERS
 from penstock.rest.schemas.choice import STRATEGIES, SchemaChoice
 from penstock.rest.schemas.codec import FORMATS
@@ -45,6 +45,8 @@ DATA = Fields(
     },
 )
 
+_OF_PAYLOAD = frozenset(DATA.fields)
+
 KnownWriter = Callable[[SchemaChoice], PayloadWriter | None]
 
 
@@ -67,6 +69,8 @@ def read_payload(part: Part, given: Any, topic: str, known_writer: KnownWriter) 
         return _NOTHING
     if not isinstance(given, dict):
         raise bad_field(part, given, "an object with type and data")
+    if not _OF_PAYLOAD.issuperset(given):
+        refuse_unrecognized(given, _OF_PAYLOAD)
     kind, data = given.get("type"), given.get("data")
     plain = _PLAIN.get(kind) if isinstance(kind, str) else None
     if plain is None:

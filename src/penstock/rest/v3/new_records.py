@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from penstock.client.errors import KafkaError
 from penstock.client.records import RecordMetadata
 from penstock.rest.errors import bad_field, of_kafka_error, partition_not_found
-from penstock.rest.fields import Field, Fields
+from penstock.rest.fields import Field, Fields, coerced_integer, refuse_unrecognized
 from penstock.rest.kafka import Kafka
 from penstock.rest.payloads import encode_binary
 from penstock.rest.schemas.choice import SchemaChoice
@@ -34,6 +34,8 @@ _ENTRY = Fields("ProduceBatchRequestEntry", {"id": Field(str, required=True), **
 BATCH = Fields("ProduceBatchRequest", {"entries": Field(list, required=True, items=_ENTRY)})
 """For the API's description. Records are read by hand below, since that is where the proxy spends its time."""
 
+_OF_RECORD, _OF_HEADER = frozenset(_RECORD), frozenset(_HEADER.fields)
+
 Headers = list[tuple[str, bytes | None]]
 
 
@@ -54,8 +56,12 @@ def read_record(given: Any, topic: str, known_writer: KnownWriter) -> NewRecord:
     """The record that an object of a request describes; an `HttpError` names the field that it does not."""
     if not isinstance(given, dict):
         raise bad_field("record", given, "an object with key and value")
+    if not _OF_RECORD.issuperset(given):
+        refuse_unrecognized(given, _OF_RECORD)
     get = given.get
     partition, timestamp, headers = get("partition_id"), get("timestamp"), get("headers")
+    if type(partition) is str:
+        partition = coerced_integer(partition)
     if partition is not None:
         _check_partition(partition)
     about_key, key = read_payload("key", get("key"), topic, known_writer)
@@ -87,6 +93,7 @@ def _headers(given: Any) -> Headers:
 def _header(field: str, given: Any) -> tuple[str, bytes | None]:
     if not isinstance(given, dict):
         raise bad_field(field, given, "an object with name and value")
+    refuse_unrecognized(given, _OF_HEADER)
     name, value = given.get("name"), given.get("value")
     if not isinstance(name, str):
         raise bad_field(f"{field}.name", name, "a string")

@@ -2,7 +2,8 @@
 
 Records are answered in the order in which they came, each with `error_code` 200 or why not, under HTTP's status 200:
 it goes out before the first outcome is known. A request of one record, though, that Kafka could not take in time is
-answered with 503, as any request is; so is a batch of which nothing could be taken.
+answered with 503, as any request is; so is a batch of which nothing could be taken. One with a field that no record has
+is answered with 400: it is a body made for something else, not a record.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from penstock.rest.errors import INVALID_BATCH, INVALID_PAYLOAD, bad_field
+from penstock.rest.errors import INVALID_BATCH, INVALID_PAYLOAD, UnrecognizedField, bad_field
+from penstock.rest.fields import refuse_unrecognized
 from penstock.rest.json_stream import JsonStream, objects_in
 from penstock.rest.kafka import Kafka
 from penstock.rest.sending import UNAVAILABLE, Produced
@@ -54,6 +56,8 @@ async def _produce_whole(kafka: Kafka, topic: str, body: bytes, wording: Wording
     texts = [await _answer(each, wording) for each in under_way]
     if len(under_way) == 1:
         _raise_if_unavailable(under_way)
+        if isinstance(under_way[0].error, UnrecognizedField):
+            raise under_way[0].error
     return Response((SEPARATOR.join(texts) + SEPARATOR).encode(), 200, JSON)
 
 
@@ -156,7 +160,7 @@ async def produce_batch(kafka: Kafka, request: Request) -> Response:
         raise _bad_batch("Request body is empty. Data is required.")
     entries = _entries(next(objects_in(body)), kafka.settings.api_v3_produce_batch_maximum_entries)
     under_way: list[ProducedRecord] = []
-    await _produce_each(kafka, topic, entries, under_way)
+    await _produce_each(kafka, topic, (_without_id(entry) for entry in entries), under_way)
     wording = Wording(cluster_id, topic)
     successes, failures = [], []
     for entry, produced in zip(entries, under_way, strict=True):
@@ -175,6 +179,8 @@ async def produce_batch(kafka: Kafka, request: Request) -> Response:
 def _entries(body: Any, most: int) -> list[dict[str, Any]]:
     """The entries of a batch, whose ids are fit to be answered with."""
     entries = body.get("entries") if isinstance(body, dict) else None
+    if isinstance(body, dict):
+        refuse_unrecognized(body, ("entries",))
     if not isinstance(entries, list):
         raise bad_field("entries", entries, "an array of records with ids")
     if not entries:
@@ -192,6 +198,10 @@ def _entries(body: Any, most: int) -> list[dict[str, Any]]:
     if len(seen) < len(entries):
         raise _bad_batch("Batch entry IDs are not distinct.")
     return entries
+
+
+def _without_id(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name != "id"}
 
 
 def _is_entry_id(entry_id: Any) -> bool:

@@ -15,7 +15,7 @@ from penstock.client.admin.topic_changes import (
 from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.rest.errors import bad_field
-from penstock.rest.fields import Field, Fields, Parameter, read_integer
+from penstock.rest.fields import Field, Fields, Parameter, coerced_integer, read_integer
 from penstock.rest.kafka import Kafka
 from penstock.rest.v3.resources import Links, Resource, links_of, listing
 from penstock.web.errors import HttpError
@@ -154,6 +154,8 @@ def _replicas(assigned: dict[str, Any]) -> dict[int, list[int]]:
     for partition, brokers in assigned.items():
         field = f"replicas_assignments.{partition}"
         number = read_integer(field, partition, most=2**31 - 1)
+        if isinstance(brokers, list):
+            brokers = [coerced_integer(broker) if type(broker) is str else broker for broker in brokers]
         if not isinstance(brokers, list) or not all(type(broker) is int for broker in brokers):
             raise bad_field(field, brokers, "an array of the numbers of brokers")
         found[number] = brokers

@@ -104,8 +104,8 @@ def test_records_that_are_deleted_are_left_behind(
 def test_what_is_not_assigned_has_no_position(proxy: Proxy, group: str, topic: str, path: str) -> None:
     instance = Instance(proxy, group)
     instance.assign(topic, 0)
-    body: dict[str, Any] = partitions_of(topic, 1)
-    body["offsets"] = [{"topic": topic, "partition": 1, "offset": 0}]
+    offsets = {"offsets": [{"topic": topic, "partition": 1, "offset": 0}]}
+    body: dict[str, Any] = offsets if path == "positions" else partitions_of(topic, 1)
     said = instance.post(path, body)
     assert (said.status, said.json) == (
         409,

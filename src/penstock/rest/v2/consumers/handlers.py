@@ -16,7 +16,7 @@ from penstock.rest.errors import (
     missing_field,
     partition_not_found,
 )
-from penstock.rest.fields import Field, Fields
+from penstock.rest.fields import Field, V2Fields
 from penstock.rest.kafka import Kafka
 from penstock.rest.timestamps import parse_time
 from penstock.rest.v2.consumers.errors import instance_not_found
@@ -33,25 +33,25 @@ T = TypeVar("T")
 
 _PARTITION = {"topic": Field(str, required=True), "partition": Field(int, required=True)}
 _OFFSET = {**_PARTITION, "offset": Field(int, required=True), "metadata": Field(str)}
-PARTITIONS = Fields(
+PARTITIONS = V2Fields(
     "ConsumerPartitions",
-    {"partitions": Field(list, required=True, items=Fields("ConsumerPartition", _PARTITION))},
+    {"partitions": Field(list, required=True, items=V2Fields("ConsumerPartition", _PARTITION))},
 )
-COMMIT = Fields(
+COMMIT = V2Fields(
     "ConsumerOffsets",
-    {"offsets": Field(list, required=True, items=Fields("ConsumerOffset", _OFFSET))},
+    {"offsets": Field(list, required=True, items=V2Fields("ConsumerOffset", _OFFSET))},
 )
-POSITIONS = Fields(
+POSITIONS = V2Fields(
     "ConsumerPositions",
     {
-        "offsets": Field(list, items=Fields("ConsumerOffset", _OFFSET)),
+        "offsets": Field(list, items=V2Fields("ConsumerOffset", _OFFSET)),
         "timestamps": Field(
             list,
-            items=Fields("ConsumerTimestamp", {**_PARTITION, "timestamp": Field(str, required=True)}),
+            items=V2Fields("ConsumerTimestamp", {**_PARTITION, "timestamp": Field(str, required=True)}),
         ),
     },
 )
-SUBSCRIPTION = Fields(
+SUBSCRIPTION = V2Fields(
     "ConsumerSubscription",
     {
         "topics": Field(list, description="Names of topics."),

@@ -8,14 +8,14 @@ from typing import Any
 from penstock.client.config import ConsumerConfig
 from penstock.errors import ConfigError
 from penstock.rest.errors import bad_field, shown
-from penstock.rest.fields import ANYTHING, Field, Fields
+from penstock.rest.fields import ANYTHING, Field, V2Fields
 from penstock.rest.settings import MAX_FETCH_MIN_BYTES, RestSettings
 from penstock.rest.v2.consumers.errors import config_out_of_range, invalid_config
 from penstock.rest.v2.consumers.formats import FORMATS, RecordFormat
 from penstock.web.errors import HttpError
 
 MIN_BYTES, REQUEST_TIMEOUT = "fetch.min.bytes", "consumer.request.timeout.ms"
-NEW_INSTANCE = Fields(
+NEW_INSTANCE = V2Fields(
     "NewConsumerInstance",
     {
         "id": Field(str, description="The old name of `name`."),
