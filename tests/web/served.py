@@ -14,19 +14,23 @@ import uvloop
 from starlette.types import ASGIApp
 
 from penstock.web.listeners import Listener
+from penstock.web.protocol import HeadLimits
 from penstock.web.serving import serving
 from penstock.web.tls import TlsFiles
 
 
 @contextmanager
-def served(make_app: Callable[[], ASGIApp]) -> Iterator[int]:
-    with served_on(make_app, [Listener("127.0.0.1", 0)]) as [bound]:
+def served(make_app: Callable[[], ASGIApp], head: HeadLimits | None = None) -> Iterator[int]:
+    with served_on(make_app, [Listener("127.0.0.1", 0)], head=head) as [bound]:
         yield bound.port
 
 
 @contextmanager
 def served_on(
-    make_app: Callable[[], ASGIApp], listeners: list[Listener], tls: TlsFiles | None = None
+    make_app: Callable[[], ASGIApp],
+    listeners: list[Listener],
+    tls: TlsFiles | None = None,
+    head: HeadLimits | None = None,
 ) -> Iterator[list[Listener]]:
     ready = threading.Event()
     bound: list[Listener] = []
@@ -34,7 +38,7 @@ def served_on(
     async def run() -> None:
         nonlocal loop, stop
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        async with serving(make_app(), listeners, tls=tls) as found:
+        async with serving(make_app(), listeners, tls=tls, head=head) as found:
             bound.extend(found)
             ready.set()
             await stop.wait()

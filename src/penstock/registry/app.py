@@ -35,7 +35,10 @@ class RunningRegistry(NamedTuple):
 async def running_registry(settings: RegistrySettings) -> AsyncIterator[RunningRegistry]:
     """A registry in this event loop."""
     node = RegistryNode(settings)
-    async with serving(make_app(node), settings.endpoints, tls=settings.web.tls_files) as listeners:
+    web = settings.web
+    async with serving(
+        make_app(node), settings.endpoints, tls=web.tls_files, head=web.head_limits
+    ) as listeners:
         running = asyncio.create_task(node.run(settings.reached_through(listeners)))
         try:
             yield RunningRegistry(listeners, running, node)

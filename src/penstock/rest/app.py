@@ -38,7 +38,9 @@ async def running_proxy(settings: RestSettings) -> AsyncIterator[list[Listener]]
     """A proxy in this event loop: where it listens."""
     async with (
         connected_kafka(settings) as kafka,
-        serving(make_app(kafka), settings.endpoints, tls=settings.web.tls_files) as listeners,
+        serving(
+            make_app(kafka), settings.endpoints, tls=settings.web.tls_files, head=settings.web.head_limits
+        ) as listeners,
     ):
         try:
             yield listeners

@@ -6,11 +6,14 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from penstock.web.listeners import HTTP, HTTPS, Listener, bind
+from penstock.web.protocol import BoundedProtocol, HeadLimits
 from penstock.web.tls import TlsFiles
 
 KEEP_ALIVE_SECONDS = 75
@@ -40,6 +43,7 @@ async def serving(
     key: str = "listeners",
     tls: TlsFiles | None = None,
     max_connections: int | None = None,
+    head: HeadLimits | None = None,
 ) -> AsyncIterator[list[Listener]]:
     """Yields where it really listens. On leaving, requests under way are answered, but not waited for for ever.
 
@@ -52,7 +56,7 @@ async def serving(
             own = [
                 each for each, listener in zip(sockets, listeners, strict=True) if listener.scheme == scheme
             ]
-            config = _config(app, max_connections)
+            config = _config(app, max_connections, head or HeadLimits())
             config.load()
             config.ssl = contexts[scheme]
             assert (config.ssl is not None) == (scheme == HTTPS), "https needs a key and certificates"
@@ -71,11 +75,12 @@ async def _running(server: _Server, sockets: list[socket.socket]) -> AsyncIterat
         await running
 
 
-def _config(app: ASGIApp, max_connections: int | None) -> uvicorn.Config:
+def _config(app: ASGIApp, max_connections: int | None, head: HeadLimits) -> uvicorn.Config:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    protocol: Any = partial(BoundedProtocol, limits=head)
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=protocol,
         ws="none",
         lifespan="off",
         interface="asgi3",

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import ConfigError
-from penstock.settings.declare import HIGH, LOW, boolean, items, password, string
+from penstock.settings.declare import HIGH, LOW, boolean, integer, items, password, string
 from penstock.settings.kinds import Password
 from penstock.settings.table import table_of
-from penstock.settings.takes import one_of, one_of_any_case
+from penstock.settings.takes import at_least, one_of, one_of_any_case
 from penstock.web.authentication import ANY_ROLE, Authentication, read_users
 from penstock.web.listeners import HTTPS, Listener
+from penstock.web.protocol import HeadLimits
 from penstock.web.tls import TlsFiles
 
 CLIENT_CERTIFICATES = ("NONE", "REQUESTED", "REQUIRED")
@@ -54,6 +55,19 @@ class WebSettings:
         (), "Paths that anybody may ask for; /a/* is all below /a."
     )
 
+    max_request_header_size: int = integer(
+        64 * 1024,
+        "Bytes of a request's line and headers; more are refused with 431.",
+        at_least(1),
+        importance=LOW,
+    )
+    request_header_timeout_ms: int = integer(
+        30_000,
+        "How long a request's line and headers may take to come; 408 after that.",
+        at_least(1),
+        importance=LOW,
+    )
+
     @classmethod
     def from_configs(
         cls, configs: Mapping[str, str], listeners: list[Listener], where: str = ""
@@ -88,6 +102,10 @@ class WebSettings:
             requires_certificates=asks == "REQUIRED",
             checks_host_name=bool(self.ssl_endpoint_identification_algorithm),
         )
+
+    @property
+    def head_limits(self) -> HeadLimits:
+        return HeadLimits(self.max_request_header_size, self.request_header_timeout_ms)
 
     @property
     def _has_users(self) -> bool:

@@ -1,0 +1,89 @@
+"""Heads of requests that are too large, or never end, over a real socket."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.web.app import HttpApp
+from penstock.web.media_types import MediaTypes
+from penstock.web.protocol import HeadLimits
+from penstock.web.request import Request
+from penstock.web.response import Response, json_response
+from penstock.web.routes import Routes
+from tests.web.served import ask, served
+
+LIMITS = HeadLimits(max_bytes=4096, timeout_ms=600)
+JSON = MediaTypes(produces=("application/json",), consumes=("application/json",))
+
+
+def make_app() -> HttpApp:
+    routes = Routes()
+
+    @routes.post("/echo")
+    async def echo(request: Request) -> Response:
+        return json_response(len(await request.body()))
+
+    return HttpApp(routes, JSON)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with served(make_app, LIMITS) as port:
+        yield port
+
+
+def answer_to(sending: socket.socket) -> tuple[int, str]:
+    response = http.client.HTTPResponse(sending)
+    response.begin()
+    return response.status, json.loads(response.read())["message"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /echo HTTP/1.1\r\nA: " + b"a" * 200_000,
+        b"POST /echo HTTP/1.1\r\n" + b"A: a\r\n" * 30_000,
+        b"POST /" + b"a" * 200_000,
+        b"POST /echo HTTP/1.1\r\nHost: a\r\n" + b"A: a\r\n" * 2000 + b"Content-Length: 1\r\n\r\nx",
+        b"\r\n" * 100_000,
+    ],
+)
+def test_a_head_that_is_too_large_is_refused(port: int, head: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as sending:
+        sending.sendall(head)
+        assert answer_to(sending) == (431, "The head of the request is too large; takes at most 4096 bytes")
+        sending.settimeout(10)
+        assert sending.recv(1) == b""
+
+
+def test_a_head_that_never_ends_is_refused(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as sending:
+        began = time.monotonic()
+        sending.sendall(b"POST /echo HTTP/1.1\r\n")
+        for _ in range(4):
+            time.sleep(0.1)
+            sending.sendall(b"A: a\r\n")
+        assert answer_to(sending) == (408, "The head of the request did not come within 600 ms")
+        assert 0.5 < time.monotonic() - began < 5
+
+
+def test_a_large_body_and_slow_bodies_are_no_matter_of_the_head(port: int) -> None:
+    body = b"x" * 1_000_000
+    assert ask(port, "POST", "/echo", body)[1] == len(body)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as sending:
+        for _ in range(2):
+            sending.sendall(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nx")
+            time.sleep(0.8)
+            sending.sendall(b"xxxPOST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n")
+            time.sleep(0.1)
+            sending.sendall(b"\r\n")
+            for length in (4, 0):
+                response = http.client.HTTPResponse(sending)
+                response.begin()
+                assert (response.status, response.read()) == (200, b"%d" % length)
