@@ -17,7 +17,7 @@ from penstock.registry.names import (
     normalize_subject,
     qualified_context_of,
 )
-from penstock.registry.parsing import canonicalize, parse_stored
+from penstock.registry.parsing import canonicalize, invalid_schema, parse_stored
 from penstock.registry.requests import LATEST, UNASSIGNED_ID, UNASSIGNED_VERSION, SchemaDraft, read_schema
 from penstock.registry.rules import RegistryRules
 from penstock.registry.scopes import (
@@ -90,6 +90,17 @@ def _read(rules: RegistryRules, subject: str, body: Json) -> SchemaDraft:
     return draft
 
 
+def _check_characters(canonical: SchemaDraft) -> None:
+    """An escape in a schema's own JSON may be of half a surrogate pair, which no answer could have in it as it is."""
+    try:
+        canonical.schema.encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(canonical.schema[error.start]):04x}"
+        raise invalid_schema(
+            canonical.schema_type, f"half of a surrogate pair ({half}) is no character"
+        ) from None
+
+
 def _normalizes(config: Json) -> bool:
     return config.get("normalize") is True
 
@@ -135,6 +146,7 @@ class _Registration:
         canonical, parsed = canonicalize(
             self.state, self.rules, self.config, draft, is_new=is_new, normalize=normalize
         )
+        _check_characters(canonical)
         is_searched = draft == asked and draft.id < 0 and not has_defaults_or_overrides(self.config)
         same = None if is_searched else self._registered(canonical, parsed, draft.id, live)
         if same is not None:

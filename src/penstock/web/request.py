@@ -1,6 +1,7 @@
 """One request: its place, its parameters, its body within a limit."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -106,11 +107,22 @@ class Request:
         return value
 
 
+_MAYBE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
 def parse_json(body: bytes) -> Any:
     if not body.strip():
         raise HttpError(422, 422, "Request body: must not be empty")
     try:
-        return json.loads(body)
+        value = json.loads(body)
+        if _MAYBE_SURROGATE.search(body):
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise HttpError(
+            400, 400, f"Request body has half a surrogate pair ({half}), which is no character"
+        ) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise HttpError(400, 400, f"Request body is not JSON: {error.msg} at {place}") from None

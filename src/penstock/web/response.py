@@ -26,7 +26,8 @@ class StreamedResponse(NamedTuple):
 
 
 def json_bytes(value: Any) -> bytes:
-    return _encode(value).encode()
+    """Half a surrogate pair, which UTF-8 has not, goes out in JSON's escaped form, as it came."""
+    return _encode(value).encode("utf-8", "backslashreplace")
 
 
 def json_response(value: Any, status: int = 200) -> Response:

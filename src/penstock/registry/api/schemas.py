@@ -67,7 +67,7 @@ def _add_by_id(routes: Routes, node: RegistryNode) -> None:
             subject_in_query(node, request),
             format_name=request.text("format"),
         )
-        return Response(found["schema"].encode())
+        return Response(found["schema"].encode("utf-8", "backslashreplace"))
 
     @routes.get("/schemas/ids/{id}/subjects")
     async def list_subjects(request: Request) -> Response:
