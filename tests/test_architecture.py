@@ -16,7 +16,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src/penstock"
 
 TIERS = [
-    {"types", "errors", "clock", "settings", "java_hash", "child_processes"},
+    {"types", "errors", "clock", "settings", "java_hash", "child_processes", "bounded_patterns"},
     {"wire", "records", "machine"},
     {"group", "txn", "replica", "controller", "share"},
     {"log"},

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from penstock.registry import contracts
+from penstock.bounded_patterns import UnboundedPattern
+from penstock.registry import contracts, errors
 from penstock.registry.contracts import Metadata
+from penstock.registry.formats.effort import TooMuchEffort, limited_effort
 from penstock.registry.formats.schema_format import Incompatibility, ParsedSchema
 from penstock.registry.parsing import parse_stored, top_level_fields
 from penstock.registry.requests import SchemaDraft
@@ -68,7 +70,10 @@ class Pairs:
             yield _shown_schema(old.canonical())
 
     def _unreadable(self, reader: ParsedSchema, writer: ParsedSchema) -> list[Incompatibility]:
-        return reader.incompatibilities_with(writer, is_lenient=self.is_lenient)
+        try:
+            return reader.incompatibilities_with(writer, is_lenient=self.is_lenient)
+        except (TooMuchEffort, UnboundedPattern) as error:
+            raise errors.invalid_schema(f"Schemas could not be compared: {error}") from None
 
 
 def reasons_against(
@@ -86,7 +91,8 @@ def reasons_against(
     if checks_fields:
         reasons += _reserved_field_reasons(draft, parsed, previous[-1] if previous else None)
     pairs = Pairs(LEVELS[level_name], is_lenient=config.get("compatibilityPolicy") == LENIENT)
-    reasons += _level_reasons(state, rules, pairs, parsed, _in_group(config, draft, previous))
+    with limited_effort():
+        reasons += _level_reasons(state, rules, pairs, parsed, _in_group(config, draft, previous))
     if reasons:
         shown = "true" if checks_fields else "false"
         reasons.append(f"{{validateFields: '{shown}', compatibility: '{level_name}'}}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from penstock.errors import PenstockError
 from penstock.registry import errors
@@ -24,7 +26,9 @@ from penstock.web.response import Response, json_response
 
 log = logging.getLogger("penstock.registry")
 
+T = TypeVar("T")
 RETRY_AFTER_SECONDS = 1
+SMALL_BYTES = 16 * 1024
 LEADER_CHANGE_SECONDS = 0.05
 """Between two attempts to write while the lead goes from one to the other."""
 STOP_SECONDS = 5.0
@@ -49,6 +53,16 @@ class RegistryNode:
         """For reads; an error 503 until what was there at the start is read."""
         self._require_ready()
         return self._store.state
+
+    async def off_the_loop(self, work: Callable[[], T]) -> T:
+        """What compares schemas, however small they are: the others may be large."""
+        return await self._store.off_the_loop(work)
+
+    async def read(self, request: Request, work: Callable[[], T]) -> T:
+        """Here if the request's body is small, else where it does not hold up others."""
+        if len(await request.body()) <= SMALL_BYTES:
+            return work()
+        return await self._store.off_the_loop(work)
 
     def _require_ready(self) -> None:
         if not self._store.is_ready:

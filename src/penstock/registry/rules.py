@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -22,13 +23,17 @@ class Recent(Generic[K, V]):
         self._made: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        if key in self._made:
-            self._made.move_to_end(key)
-        else:
-            self._made[key] = make()
+        """Each step is one that threads may take at the same time."""
+        made = self._made.get(key)
+        if made is None:
+            made = make()
+            self._made[key] = made
             if len(self._made) > self._limit:
                 self._made.popitem(last=False)
-        return self._made[key]
+        else:
+            with suppress(KeyError):  # another thread has just dropped it
+                self._made.move_to_end(key)
+        return made
 
 
 @dataclass(frozen=True, slots=True)

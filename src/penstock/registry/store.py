@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
+from typing import TypeVar
 
 from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.errors import KafkaError
@@ -23,6 +26,7 @@ from penstock.registry.topic_reader import OffsetOutOfRange, TopicReader
 
 log = logging.getLogger("penstock.registry.store")
 
+T = TypeVar("T")
 RETRY_SECONDS = 0.2
 MAX_WAIT_MS = 500
 REQUEST_TIMEOUT_MS = 10_000
@@ -35,6 +39,7 @@ class SchemaStore:
     def __init__(self, settings: RegistrySettings) -> None:
         self.state = RegistryState()
         self._ready = asyncio.Event()
+        self._turns = asyncio.Lock()
         self.trouble = "the schemas are still being read"
         self.kafka_cluster_id = ""
         self._settings = settings
@@ -70,12 +75,27 @@ class SchemaStore:
         while True:
             fetched = await self._reader.fetch(MAX_WAIT_MS if self.is_ready else 0)
             self.trouble = ""
-            for record in fetched.records:
-                self._replay(record)
+            async with self._turns:
+                for record in fetched.records:
+                    self._replay(record)
             if fetched.is_at_end and not self.is_ready:
                 log.info("all schemas are read, up to offset %d", fetched.next_offset)
                 self._ready.set()
             self._wake()
+
+    async def off_the_loop(self, work: Callable[[], T]) -> T:
+        """What may take long, in a thread: one at a time, and nothing is replayed meanwhile, so the state stands still.
+
+        Who waits for a turn gets it in order, replay too, which so never waits for more than one piece of work.
+        """
+        async with self._turns:
+            working = asyncio.ensure_future(asyncio.to_thread(work))
+            try:
+                return await asyncio.shield(working)
+            except asyncio.CancelledError:
+                with suppress(Exception):
+                    await working  # a thread cannot be stopped; the turn is its own until it is done
+                raise
 
     def _replay(self, record: Record) -> None:
         if record.key is None:

@@ -182,7 +182,9 @@ class Writer:
         state = self._store.state
         pending = state.overlay()
         decided = [request for request in requests if not request.answered.done()]
-        records = [record for request in decided for record in _decide(request, pending)]
+        records = await self._store.off_the_loop(
+            lambda: [record for request in decided for record in _decide(request, pending)]
+        )
         if records:
             try:
                 await self._store.replayed(await self._commit(producer, records))

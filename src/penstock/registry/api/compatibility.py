@@ -1,5 +1,7 @@
 """/compatibility: whether a schema could be registered."""
 
+from functools import partial
+
 from penstock.registry.lookups import aliased, check_compatibility
 from penstock.registry.node import RegistryNode
 from penstock.web.request import Request
@@ -10,9 +12,10 @@ from penstock.web.routes import Routes
 def routes_of(node: RegistryNode) -> Routes:
     routes = Routes()
 
-    async def check(request: Request) -> Response:
+    async def answer(request: Request) -> Response:
         body = await request.json_object()
-        found = check_compatibility(
+        check = partial(
+            check_compatibility,
             node.state,
             node.rules,
             aliased(node.state, request.path["subject"]),
@@ -21,8 +24,8 @@ def routes_of(node: RegistryNode) -> Routes:
             normalize=request.flag("normalize"),
             verbose=request.flag("verbose"),
         )
-        return json_response(found)
+        return json_response(await node.off_the_loop(check))
 
-    routes.add("POST", "/compatibility/subjects/{subject}/versions", check)
-    routes.add("POST", "/compatibility/subjects/{subject}/versions/{version}", check)
+    routes.add("POST", "/compatibility/subjects/{subject}/versions", answer)
+    routes.add("POST", "/compatibility/subjects/{subject}/versions/{version}", answer)
     return routes

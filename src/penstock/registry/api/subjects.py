@@ -1,5 +1,7 @@
 """/subjects: the list of them, the lookup of a schema, deletion."""
 
+from functools import partial
+
 from penstock.registry.api.arguments import page_of, subject_in_path
 from penstock.registry.decisions_delete import decide_delete_subject
 from penstock.registry.listings import list_subjects
@@ -30,7 +32,8 @@ def routes_of(node: RegistryNode) -> Routes:
     async def look_up(request: Request) -> Response:
         body = await request.json_object()
         state = node.state
-        found = lookup(
+        look = partial(
+            lookup,
             state,
             node.rules,
             subject_in_path(node, request),
@@ -39,7 +42,7 @@ def routes_of(node: RegistryNode) -> Routes:
             deleted=request.flag("deleted"),
             format_name=request.text("format"),
         )
-        return json_response(found)
+        return json_response(await node.read(request, look))
 
     @routes.delete("/subjects/{subject}")
     async def delete(request: Request) -> Response:

@@ -1,5 +1,7 @@
 """/subjects/{subject}/versions: registration, versions, who refers to them, deletion."""
 
+from functools import partial
+
 from penstock.registry.api.arguments import page_of, subject_in_path, tags_in_query
 from penstock.registry.decisions_delete import decide_delete_version
 from penstock.registry.decisions_register import decide_register, find_registered
@@ -57,7 +59,7 @@ def _add_reads(routes: Routes, node: RegistryNode) -> None:
             deleted=request.flag("deleted"),
             format_name=request.text("format"),
         )
-        return Response(found["schema"].encode())
+        return Response(found["schema"].encode("utf-8", "backslashreplace"))
 
     @routes.get("/subjects/{subject}/versions/{version}/referencedby")
     async def referenced_by(request: Request) -> Response:
@@ -79,7 +81,10 @@ def _add_changes(routes: Routes, node: RegistryNode) -> None:
         body = await request.json_object()
         subject = subject_in_path(node, request)
         normalize, force, form = request.flag("normalize"), request.flag("force"), request.text("format")
-        known = find_registered(node.state, node.rules, subject, body, normalize=normalize, format_name=form)
+        find = partial(
+            find_registered, node.state, node.rules, subject, body, normalize=normalize, format_name=form
+        )
+        known = await node.read(request, find)
         if known is not None:
             return json_response(known)
         return await node.change(

@@ -6,7 +6,11 @@ at once, so that types that stand inside themselves come to an end; a reason is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import itemgetter
+
 from penstock.registry.formats.avro.types import Array, AvroType, Enum, Field, Fixed, Named, Record, Union
+from penstock.registry.formats.effort import count_pair
 from penstock.registry.formats.schema_format import Incompatibility
 
 _PROMOTIONS = {
@@ -27,10 +31,13 @@ def incompatibilities(reader: AvroType, writer: AvroType) -> Reasons:
 class _Comparison:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], Reasons] = {}
+        self._branches: dict[int, dict[str, AvroType]] = {}
+        self._fields: dict[int, dict[str, tuple[int, Field]]] = {}
 
     def compare(self, reader: AvroType, writer: AvroType, at: str) -> Reasons:
         pair = (id(reader), id(writer))
         if pair not in self._known:
+            count_pair()
             self._known[pair] = []  # compatible as far as a type inside itself is concerned
             self._known[pair] = self._compare(reader, writer, at)
         return self._known[pair]
@@ -39,7 +46,7 @@ class _Comparison:
         if isinstance(writer, Union):
             return self._with_union(reader, writer, at)
         if isinstance(reader, Union):
-            if any(not self.compare(branch, writer, "") for branch in reader.branches):
+            if any(not self.compare(branch, writer, "") for branch in self._likeliest_first(reader, writer)):
                 return []
             return [_missing_branch(writer, at)]
         if reader.kind != writer.kind:
@@ -76,12 +83,31 @@ class _Comparison:
         reasons: Reasons = []
         for index, field in enumerate(reader.fields):
             place = f"{at}/fields/{index}"
-            written = _written_field(field, writer)
+            written = self._written_field(field, writer)
             if written is not None:
                 reasons += self.compare(field.type, written.type, f"{place}/type")
             elif not field.has_default:
                 reasons += self._without_default(field, writer, place)
         return reasons
+
+    def _likeliest_first(self, reader: Union, writer: AvroType) -> Iterator[AvroType]:
+        """The branch of the same name, then all: so each of many records is compared with one."""
+        if isinstance(writer, Named):
+            if id(reader) not in self._branches:
+                named = (branch for branch in reader.branches if isinstance(branch, Named))
+                self._branches[id(reader)] = {branch.name.full: branch for branch in named}
+            namesake = self._branches[id(reader)].get(writer.name.full)
+            if namesake is not None:
+                yield namesake
+        yield from reader.branches
+
+    def _written_field(self, field: Field, writer: Record) -> Field | None:
+        """The first that has the field's name or one of its aliases."""
+        if id(writer) not in self._fields:
+            self._fields[id(writer)] = {each.name: (at, each) for at, each in enumerate(writer.fields)}
+        written = self._fields[id(writer)]
+        found = [written[name] for name in {field.name, *field.aliases} if name in written]
+        return min(found, key=itemgetter(0))[1] if found else None
 
     def _without_default(self, field: Field, writer: Record, at: str) -> Reasons:
         """A field that nobody wrote. The default of an enum is for symbols, not for fields; Java compares it so."""
@@ -92,11 +118,6 @@ class _Comparison:
             "and is missing in the %s schema"
         )
         return [Incompatibility("READER_FIELD_MISSING_DEFAULT_VALUE", message, at, field.name)]
-
-
-def _written_field(field: Field, writer: Record) -> Field | None:
-    names = {field.name, *field.aliases}
-    return next((written for written in writer.fields if written.name in names), None)
 
 
 def _name_reasons(reader: Named, writer: Named, at: str) -> Reasons:

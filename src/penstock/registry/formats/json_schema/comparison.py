@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from penstock.registry.formats.effort import count_pair
 from penstock.registry.formats.json_schema.arrays import compare_arrays
 from penstock.registry.formats.json_schema.combined import (
     compare_combined,
@@ -104,6 +105,7 @@ class _Attempt:
         return answer
 
     def _begin(self, pair: Pair) -> tuple[Pair, Findings, Steps]:
+        count_pair()
         self._open.add(pair)
         found = Findings(self._compatible)
         return pair, found, _compare_nodes(*pair, found)

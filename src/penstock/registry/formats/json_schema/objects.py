@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from penstock.bounded_patterns import bounded_pattern
 from penstock.registry.formats.json_schema.content_models import (
     added,
     compare_additional,
@@ -86,7 +87,11 @@ def _takes_anything(model: Object) -> bool:
 
 
 def _schema_of_other(name: str, model: Object) -> Node | None:
-    matching = (schema for pattern, schema in model.by_pattern.items() if compiled(pattern).search(name))
+    matching = (
+        schema
+        for pattern, schema in model.by_pattern.items()
+        if bounded_pattern(pattern, compiled(pattern)).search(name)
+    )
     return next(matching, None) or schema_of_others(model)
 
 
