@@ -105,7 +105,9 @@ class HttpApp:
 
 def _agree(media_types: MediaTypes, request: Request) -> str:
     if request.method in _WITH_BODY and not media_types.takes(request.header(b"content-type")):
-        raise HttpError(415)
+        given = request.header(b"content-type")
+        takes = ", ".join(media_types.consumes)
+        raise HttpError(415, message=f"HTTP 415 Unsupported Media Type: got {given[:80]!r}, takes {takes}")
     agreed = media_types.answer_type(request.header(b"accept"))
     if agreed is None:
         raise HttpError(406)

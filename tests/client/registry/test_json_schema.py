@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import json
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from penstock.client.registry import (
     SchemaReference,
     SchemaRegistryClient,
 )
+from penstock.client.registry.json_schema import check, validator_of
 from penstock.client.serializers import resolve_deserializer, resolve_serializer
 from tests.client.registry.confluent import (
     ID_SERIALIZERS,
@@ -216,3 +218,38 @@ def test_a_value_without_a_schema(registry: SchemaRegistryClient, topic: str) ->
         ValueError, match=r"it has no schema: give the serializer one, or set use.latest.version"
     ):
         JsonSchemaSerializer(None, registry).serialize(topic, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "says"),
+    [
+        ({"pattern": "^(a+)+$"}, "a" * 40 + "!", "does not match"),
+        ({"pattern": "^(?=a)(a+)+$"}, "a" * 40 + "!", "could take too long to match"),
+        ({"patternProperties": {"^(a+)+$": False}}, {"a" * 40 + "!": 1}, ""),
+        ({"patternProperties": {"^(a+)+$": False}}, {"aaa": 1}, "False schema"),
+        (
+            {"patternProperties": {"^(a+)+$": True}, "additionalProperties": False},
+            {"a" * 40 + "!": 1, "aa": 2},
+            "were unexpected|was unexpected",
+        ),
+        (
+            {"patternProperties": {"^a": True}, "additionalProperties": {"type": "string"}},
+            {"a": 1, "b": ""},
+            "",
+        ),
+        (
+            {"patternProperties": {"^a": True}, "additionalProperties": {"type": "string"}},
+            {"a": 1, "b": 2},
+            "2 is not of type",
+        ),
+    ],
+)
+def test_patterns_do_not_run_away(schema: Any, value: Any, says: str) -> None:
+    validator = validator_of(Schema(json.dumps(schema), "JSON"), None)
+    began = time.monotonic()
+    if says:
+        with pytest.raises(ValueError, match=says):
+            check(validator, value)
+    else:
+        check(validator, value)
+    assert time.monotonic() - began < 2

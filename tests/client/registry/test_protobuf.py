@@ -186,3 +186,10 @@ def test_bytes_that_are_no_message(registry: SchemaRegistryClient, topic: str) -
         read.deserialize(topic, good[:6] + b"\xff\xff")
     with pytest.raises(ValueError, match=r"has no message \[3\]"):
         read.deserialize(topic, good[:5] + b"\2\6")
+
+
+@pytest.mark.parametrize("kind", [ProtobufSerializer, ProtobufDeserializer])
+@pytest.mark.parametrize("given", ['syntax = "proto3";', Order(), {"a": 1}, int])
+def test_what_is_no_class_of_messages_is_refused_at_once(kind: Any, given: object) -> None:
+    with pytest.raises(TypeError, match=r"as message_class; takes a class that protoc made"):
+        kind(given)

@@ -1,8 +1,9 @@
 """JSON with a JSON Schema: values are checked on both sides, unless `json.fail.invalid.schema` is off."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import urljoin
 
@@ -11,6 +12,7 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT7
 
+from penstock.bounded_patterns import UnboundedPattern, bounded_pattern
 from penstock.client.registry.client import SchemaRegistryClient
 from penstock.client.registry.json_classes import json_schema_of
 from penstock.client.registry.reading import Reader, RegistryDeserializer, require_type
@@ -52,7 +54,48 @@ def validator_of(schema: Schema, registry: SchemaRegistryClient | None) -> Valid
     except exceptions.SchemaError as error:
         raise ValueError(f"not a JSON Schema: {error.json_path}: {error.message}") from error
     known = _known(schema, registry, contents.get("$id", "") if isinstance(contents, dict) else "")
-    return cls(contents, registry=known, format_checker=cls.FORMAT_CHECKER)
+    return _bounded(cls)(contents, registry=known, format_checker=cls.FORMAT_CHECKER)
+
+
+@cache
+def _bounded(cls: Any) -> Any:
+    """The same validators with patterns that do not run away."""
+    others = cls.VALIDATORS["additionalProperties"]
+
+    def additional(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if "patternProperties" not in schema or not validator.is_type(instance, "object"):
+            yield from others(validator, allowed, instance, schema) or ()
+            return
+        patterns = [bounded_pattern(each) for each in schema["patternProperties"]]
+        rest = {
+            name: value
+            for name, value in instance.items()
+            if name not in schema.get("properties", {}) and not any(each.search(name) for each in patterns)
+        }
+        without = {key: value for key, value in schema.items() if key != "patternProperties"}
+        yield from others(validator, allowed, rest, without) or ()
+
+    keywords = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": additional,
+    }
+    return validators.extend(cls, keywords)
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "string") and bounded_pattern(pattern).search(instance) is None:
+        yield exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, by_pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, inside in by_pattern.items():
+        matcher = bounded_pattern(pattern)
+        for name, value in instance.items():
+            if matcher.search(name) is not None:
+                yield from validator.descend(value, inside, path=name, schema_path=pattern)
 
 
 def _known(schema: Schema, registry: SchemaRegistryClient | None, base: str) -> "Registry[Any]":
@@ -72,6 +115,8 @@ def check(validator: Validator, value: Any) -> None:
         error = max(validator.iter_errors(value), key=exceptions.relevance, default=None)
     except Unresolvable as unresolvable:
         raise ValueError(f"its schema refers to {unresolvable.ref}, which is not known") from None
+    except UnboundedPattern as unbounded:
+        raise ValueError(f"$: {unbounded}") from None
     if error is not None:
         text = error.message
         raise ValueError(f"{error.json_path}: {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}")

@@ -52,6 +52,15 @@ def _check_fields(message: Message, registered: Descriptor) -> None:
             )
 
 
+def _checked_class(given: object) -> type[Message] | None:
+    if given is None or (isinstance(given, type) and issubclass(given, Message)):
+        return given
+    raise TypeError(
+        f"got {given!r} as message_class; takes a class that protoc made of a .proto file, such as orders_pb2.Order"
+        " (the schema is its own; the registry is the second argument)"
+    )
+
+
 class ProtobufSerializer(RegistrySerializer):
     """Writes Protobuf messages in Confluent's wire format; files that theirs import are registered before it.
 
@@ -71,7 +80,7 @@ class ProtobufSerializer(RegistrySerializer):
     def __init__(
         self, message_class: type[Message] | None = None, registry: RegistrySpec = None, **settings: object
     ) -> None:
-        self._message_class = message_class
+        self._message_class = _checked_class(message_class)
         if message_class is not None:
             self.takes = f"a {message_class.DESCRIPTOR.full_name}"
         super().__init__(registry, **settings)
@@ -135,7 +144,7 @@ class ProtobufDeserializer(RegistryDeserializer):
     def __init__(
         self, message_class: type[Message] | None = None, registry: RegistrySpec = None, **settings: object
     ) -> None:
-        self._message_class = message_class
+        self._message_class = _checked_class(message_class)
         super().__init__(registry, **settings)
 
     def _reader(self, schema: Schema, schema_id: SchemaId) -> Reader:
