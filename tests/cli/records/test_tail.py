@@ -94,6 +94,22 @@ def test_it_follows_until_ctrl_c(cli: Cli, penstock_topic: str, produce: Produce
     assert "Traceback" not in without_escapes(rest)
 
 
+@pytest.mark.parametrize("words", [[], ["--format", "{key} {value} {headers}"], ["--output", "json"]])
+def test_records_give_a_terminal_no_orders(
+    cli: Cli, penstock_topic: str, produce: Produce, words: list[str]
+) -> None:
+    orders = "\x1b]0;owned\x07 \x9b2J \x08\x7f\r"
+    produce(penstock_topic, (orders.encode(), orders.encode()), headers=[(orders, orders.encode())])
+    argv = [*PENSTOCK, "tail", penstock_topic, "--no-follow", *words]
+    with Terminal(argv, cli.environment(), cli.directory) as terminal:
+        shown = terminal.read_to_end()
+    assert "owned" in shown
+    own = without_escapes(shown)
+    assert not {"\x1b]0", "\x9b", "\x07", "\x08", "\x7f"} & {each for each in orders if each in own}
+    assert "\x1b]" not in shown
+    assert "\r" not in own.replace("\r\n", "\n")
+
+
 def test_a_reader_that_has_enough_ends_it(cli: Cli, penstock_topic: str, produce: Produce) -> None:
     produce(penstock_topic, *(b"x" * 1000 for _ in range(500)))
     with Terminal(

@@ -17,6 +17,7 @@ from penstock.cli.tool import run
 from penstock.errors import ConfigError
 
 FIELDS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 WIDER = 4
 """By how much more is read where the offsets of a topic have so many gaps that records are missing."""
 
@@ -29,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 def command(words: list[str]) -> int:
     parsed = _parser().parse_args(words)
-    show = _format(parsed)
+    show = _format(parsed, harmless if sys.stdout.isatty() else str)
     pattern = _pattern(parsed.grep)
     _tail(parsed, lambda records: _print(records, show, pattern))
     return 0
@@ -142,48 +143,59 @@ def _matches(record: TopicRecord, pattern: re.Pattern[str]) -> bool:
     return any(data is not None and pattern.search(_text(data)) for data in (record.key, record.value))
 
 
-def _format(parsed: argparse.Namespace) -> Format:
+def _json_escape(found: re.Match[str]) -> str:
+    """JSON has no need to escape what is beyond ASCII; some of it is a terminal's all the same."""
+    return f"\\u{ord(found[0]):04x}"
+
+
+def harmless(text: str) -> str:
+    """For a terminal, which takes orders from what a record may have in it; lines and tabs are what they are."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _format(parsed: argparse.Namespace, clean: Callable[[str], str]) -> Format:
     if parsed.output == JSON:
-        return record_as_json
+        return lambda record: _CONTROL.sub(_json_escape, record_as_json(record))
     if parsed.format is not None:
-        return _template(parsed.format)
-    return _coloured if has_colour(sys.stdout) else _plain
+        return _template(parsed.format, clean)
+    show = _coloured if has_colour(sys.stdout) else _plain
+    return lambda record: show(record, clean)
 
 
-def _template(text: str) -> Format:
+def _template(text: str, clean: Callable[[str], str]) -> Format:
     template = text.replace("\\t", "\t").replace("\\n", "\n")
     try:
         template.format(**dict.fromkeys(FIELDS, ""))
     except (KeyError, IndexError, ValueError, AttributeError) as error:
         takes = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise ConfigError(f"--format: got {text!r}; takes {takes}: {error}") from None
-    return lambda record: template.format(**_fields(record))
+    return lambda record: template.format(**_fields(record, clean))
 
 
-def _fields(record: TopicRecord) -> dict[str, object]:
+def _fields(record: TopicRecord, clean: Callable[[str], str]) -> dict[str, object]:
     return {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
         "timestamp": _time(record.timestamp_ms),
-        "key": _text(record.key),
-        "value": _text(record.value),
-        "headers": ",".join(f"{name}={_text(value)}" for name, value in record.headers),
+        "key": clean(_text(record.key)),
+        "value": clean(_text(record.value)),
+        "headers": clean(",".join(f"{name}={_text(value)}" for name, value in record.headers)),
     }
 
 
-def _plain(record: TopicRecord) -> str:
-    return "  ".join(_parts(record))
+def _plain(record: TopicRecord, clean: Callable[[str], str]) -> str:
+    return "  ".join(_parts(record, clean))
 
 
-def _coloured(record: TopicRecord) -> str:
-    time, place, *rest = _parts(record)
+def _coloured(record: TopicRecord, clean: Callable[[str], str]) -> str:
+    time, place, *rest = _parts(record, clean)
     key = [styled(rest.pop(0), "yellow")] if record.key is not None else []
     return "  ".join([styled(time, "dim"), styled(place, "green"), *key, *rest])
 
 
-def _parts(record: TopicRecord) -> list[str]:
-    fields = _fields(record)
+def _parts(record: TopicRecord, clean: Callable[[str], str]) -> list[str]:
+    fields = _fields(record, clean)
     key = [str(fields["key"])] if record.key is not None else []
     headers = [f"[{fields['headers']}]"] if record.headers else []
     place = f"{record.partition}:{record.offset}"
