@@ -162,6 +162,7 @@ class Topics:
                 ErrorCode.INVALID_PARTITIONS,
                 f"The topic {topic.name} currently has {current} partition(s); {count} would not be an increase.",
             )
+        decide.check_growth(count - current)
         brokers = self.cluster.live_broker_ids()
         added = range(current, count)
         if assignments is None:

@@ -1,7 +1,7 @@
 """What the controller decides about topics: names, how many partitions, which replicas, which leader."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.replica.leader import ReplicaSet
@@ -9,6 +9,8 @@ from penstock.replica.leader import ReplicaSet
 MAX_NAME_LENGTH = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 NO_LEADER = -1
+MAX_PARTITIONS_PER_REQUEST = 10_000
+"""What one request may create, as in Kafka, also if it only asks whether it could."""
 
 
 def check_topic_name(name: str) -> None:
@@ -58,6 +60,17 @@ def check_counts(partitions: int, replication_factor: int, brokers: int) -> None
             f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
             f"{replication_factor} cannot be reached because only {brokers} broker(s) are registered.",
         )
+
+
+def check_request_size(partitions: Iterable[int]) -> None:
+    """Refuses a request to create topics with more than so many partitions in all."""
+    if sum(partitions) > MAX_PARTITIONS_PER_REQUEST:
+        raise ApiError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+
+
+def check_growth(added: int) -> None:
+    if added > MAX_PARTITIONS_PER_REQUEST:
+        raise ApiError(ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
 
 
 def decide_replicas(

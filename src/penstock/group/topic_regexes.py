@@ -1,7 +1,8 @@
 """Subscriptions by regular expression, in RE2's syntax and with RE2's promise: time linear in what is matched.
 
 The expression comes from a client and is matched against every topic by the broker, on its event loop, so one that
-takes exponential time must not exist. That rules out `re`.
+takes exponential time must not exist. That rules out `re`. Linear in the program that it becomes, too, which a few
+characters such as `(x{0,1000})` can make a large one; so its memory has a bound, beyond which it is refused.
 """
 
 from collections.abc import Iterable
@@ -11,9 +12,13 @@ import re2
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.subscriptions import ResolvedRegex
 
+MAX_PROGRAM_BYTES = 128 * 1024
+"""Room for an alternation of several hundred names."""
+
 
 def _options() -> re2.Options:
     options = re2.Options()
+    options.max_mem = MAX_PROGRAM_BYTES
     options.log_errors = False
     options.never_capture = True
     return options

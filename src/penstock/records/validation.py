@@ -18,6 +18,9 @@ LOG_APPEND_TIME = "LogAppendTime"
 KEEP_PRODUCERS_CODEC = "producer"
 NO_BOUND_MS = 2**63 - 1
 RECORD_ERRORS_SHOWN = 3
+MAX_RECORDS_TO_NAME = 10_000
+MAX_COMPRESSED_BYTES_TO_NAME = 16 * 1024
+"""A batch from the future above either is refused by its header: naming the records would take seconds."""
 
 
 class ValidationSettings(Protocol):
@@ -129,6 +132,14 @@ def _find_bad_timestamps(batch: Batch, settings: ValidationSettings, now_ms: int
     before_ms, after_ms = settings.message_timestamp_before_max_ms, settings.message_timestamp_after_max_ms
     if before_ms == NO_BOUND_MS and batch.max_timestamp - now_ms <= after_ms:
         return []
+    if batch.max_timestamp - now_ms > after_ms and _is_long(batch):
+        return [
+            (
+                batch.last_offset_delta,
+                f"Timestamp {batch.max_timestamp} of the batch is out of range. The timestamp should be within "
+                f"[{now_ms - before_ms}, {now_ms + after_ms}]",
+            )
+        ]
     errors: list[tuple[int, str]] = []
     data = memoryview(decompressed_records(batch))
     for index, raw in enumerate(iterate_raw_records(data, batch.record_count)):
@@ -142,6 +153,13 @@ def _find_bad_timestamps(batch: Batch, settings: ValidationSettings, now_ms: int
                 )
             )
     return errors
+
+
+def _is_long(batch: Batch) -> bool:
+    is_compressed = batch.codec != Codec.NONE
+    return batch.record_count > MAX_RECORDS_TO_NAME or (
+        is_compressed and batch.size > MAX_COMPRESSED_BYTES_TO_NAME
+    )
 
 
 def _recompress(batch: Batch, settings: ValidationSettings) -> Batch:

@@ -16,13 +16,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from penstock.errors import ProtocolError
 from penstock.wire.primitives import (
+    MAX_TAGGED_FIELDS,
     beyond_frame,
     decode_unsigned_varint,
     encode_unsigned_varint,
     null_refused,
+    too_many_tagged_fields,
 )
 from penstock.wire.records_field import Part, Records, size_of
-from penstock.wire.schema import Field, Message, VersionedMessage
+from penstock.wire.schema import ApiMessage, Field, Message, VersionedMessage
 
 MessageT = TypeVar("MessageT", bound=VersionedMessage)
 Reader: TypeAlias = Callable[[memoryview, int, int], tuple[Any, int]]
@@ -42,9 +44,14 @@ FIXED = {
 }
 MALFORMED = (IndexError, struct.error, UnicodeDecodeError, ValueError)
 
+MAX_ELEMENTS = 30_000
+"""In all arrays of one request together. A byte can be an element, and each costs the broker some microseconds in which
+nobody else is served; a request of this length is far beyond what a client has reason to send."""
+
 
 def decode_message(cls: type[MessageT], version: int, frame: memoryview, position: int) -> MessageT:
     """Reads one message; bytes that follow it in the frame are ignored, as Kafka ignores them."""
+    _elements_left[0] = MAX_ELEMENTS
     try:
         message, _ = reader(cls, version)(frame, position, len(frame))
     except MALFORMED as error:
@@ -75,6 +82,20 @@ def is_flexible(cls: type[VersionedMessage], version: int) -> bool:
     return version >= cls.FIRST_FLEXIBLE
 
 
+_elements_left = [MAX_ELEMENTS]
+"""Of the request that is being read. Responses are not counted: they come from whom the client chose."""
+
+
+def _is_request(cls: type[VersionedMessage]) -> bool:
+    return issubclass(cls, ApiMessage) and cls.__name__.endswith("Request")
+
+
+def _count_elements(name: str, size: int) -> None:
+    _elements_left[0] -= size
+    if _elements_left[0] < 0:
+        raise ProtocolError(f"{name}: {size} elements; a request may have {MAX_ELEMENTS} in all")
+
+
 _READERS: dict[tuple[type[VersionedMessage], int], Reader] = {}
 _WRITERS: dict[tuple[type[VersionedMessage], int], Writer] = {}
 
@@ -82,7 +103,8 @@ _WRITERS: dict[tuple[type[VersionedMessage], int], Writer] = {}
 def reader(cls: type[VersionedMessage], version: int) -> Reader:
     found = _READERS.get((cls, version))
     if found is None:
-        found = _READERS[cls, version] = _Compiler(version, is_flexible(cls, version)).reader(cls)
+        compiler = _Compiler(version, is_flexible(cls, version), is_bounded=_is_request(cls))
+        found = _READERS[cls, version] = compiler.reader(cls)
     return found
 
 
@@ -104,6 +126,7 @@ class _Source:
             "to_uvarint": encode_unsigned_varint,
             "beyond": beyond_frame,
             "refused": null_refused,
+            "too_many": too_many_tagged_fields,
             "size_of": size_of,
             "new": object.__new__,
         }
@@ -125,9 +148,10 @@ class _Source:
 class _Compiler:
     """Compiles one version of a message; structures inside become functions of their own."""
 
-    def __init__(self, version: int, flexible: bool) -> None:
+    def __init__(self, version: int, flexible: bool, *, is_bounded: bool = False) -> None:
         self.version = version
         self.flexible = flexible
+        self.is_bounded = is_bounded
         self.readers: dict[type[Message], Reader] = {}
         self.writers: dict[type[Message], Writer] = {}
 
@@ -223,6 +247,8 @@ class _Compiler:
 
     def read_array(self, source: _Source, field: Field) -> None:
         name, kind = _local(field), field.element_kind
+        if self.is_bounded:
+            source.add(f"if size > 1: {source.refer(_count_elements, 'count')}('{name}', size)")
         if kind in FIXED:
             width = struct.calcsize(">" + FIXED[kind])
             form = f"struct.unpack_from(f'>{{size}}{FIXED[kind]}', buffer, position)"
@@ -266,6 +292,7 @@ class _Compiler:
         source.depth += 1
         source.add("count, position = uvarint(buffer, position)")
         source.add("if count > limit - position: raise beyond('tagged fields', count, limit - position)")
+        source.add(f"if count > {MAX_TAGGED_FIELDS}: raise too_many(count)")
         source.add("for _ in range(count):")
         source.depth += 1
         source.add("tag, position = uvarint(buffer, position)")

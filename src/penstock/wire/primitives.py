@@ -8,6 +8,8 @@ from penstock.errors import ProtocolError
 
 MAX_VARINT_BYTES = 5
 MAX_VARLONG_BYTES = 10
+MAX_TAGGED_FIELDS = 1000
+"""Of one structure; Kafka's own have three at most."""
 
 
 def decode_unsigned_varint(buffer: memoryview, position: int) -> tuple[int, int]:
@@ -33,6 +35,10 @@ def beyond_frame(what: str, size: int, left: int) -> ProtocolError:
     return ProtocolError(f"{what}: {size} announced, {left} bytes left in the frame")
 
 
+def too_many_tagged_fields(count: int) -> ProtocolError:
+    return ProtocolError(f"{count} tagged fields in one structure; at most {MAX_TAGGED_FIELDS} are taken")
+
+
 def null_refused(what: str) -> ProtocolError:
     return ProtocolError(f"{what}: null where a value is required")
 
@@ -42,6 +48,8 @@ def skip_tagged_fields(buffer: memoryview, position: int, limit: int) -> int:
     count, position = decode_unsigned_varint(buffer, position)
     if count > limit - position:
         raise beyond_frame("tagged fields", count, limit - position)
+    if count > MAX_TAGGED_FIELDS:
+        raise too_many_tagged_fields(count)
     for _ in range(count):
         _, position = decode_unsigned_varint(buffer, position)
         size, position = decode_unsigned_varint(buffer, position)

@@ -35,6 +35,7 @@ AnyAnswer = (
     alter_configs.AlterConfigsResourceResponse | incremental_alter_configs.AlterConfigsResourceResponse
 )
 AnswerT = TypeVar("AnswerT", bound=AnyAnswer)
+Times = Counter[tuple[int, str]]
 
 
 @handles(alter_configs.AlterConfigsRequest, versions=(0, 2))
@@ -42,8 +43,9 @@ async def handle_alter_configs(
     broker: "Broker", request: alter_configs.AlterConfigsRequest, context: RequestContext
 ) -> alter_configs.AlterConfigsResponse:
     responses = []
+    times = _times(request.resources)
     for resource in request.resources:
-        change = _Change(broker, resource, request.resources, request.validate_only)
+        change = _Change(broker, resource, times, request.validate_only)
         answer = alter_configs.AlterConfigsResourceResponse()
         responses.append(await change.make(partial(_replacement, resource.configs), answer))
     return alter_configs.AlterConfigsResponse(responses=responses)
@@ -56,8 +58,9 @@ async def handle_incremental_alter_configs(
     context: RequestContext,
 ) -> incremental_alter_configs.IncrementalAlterConfigsResponse:
     responses = []
+    times = _times(request.resources)
     for resource in request.resources:
-        change = _Change(broker, resource, request.resources, request.validate_only)
+        change = _Change(broker, resource, times, request.validate_only)
         answer = incremental_alter_configs.AlterConfigsResourceResponse()
         responses.append(await change.make(partial(_changed, broker, resource), answer))
     return incremental_alter_configs.IncrementalAlterConfigsResponse(responses=responses)
@@ -68,27 +71,27 @@ class _Change(NamedTuple):
 
     broker: "Broker"
     resource: AnyResource
-    resources: Sequence[AnyResource]
+    times: Times
+    """How often each resource appears in the request."""
     validate_only: bool
 
     async def make(self, decide: Callable[[], dict[str, str]], answer: AnswerT) -> AnswerT:
         kind, name = self.resource.resource_type, self.resource.resource_name
         answer.resource_type, answer.resource_name = kind, name
         try:
-            _check_once(self.resource, self.resources)
+            _check_once(self.resource, self.times)
             await _apply(self.broker, kind, name, decide(), self.validate_only)
         except ApiError as error:
             answer.error_code, answer.error_message = error.code, error.message
         return answer
 
 
-def _check_once(resource: AnyResource, resources: Sequence[AnyResource]) -> None:
-    same = [
-        other
-        for other in resources
-        if (other.resource_type, other.resource_name) == (resource.resource_type, resource.resource_name)
-    ]
-    if len(same) > 1:
+def _times(resources: Sequence[AnyResource]) -> Times:
+    return Counter((resource.resource_type, resource.resource_name) for resource in resources)
+
+
+def _check_once(resource: AnyResource, times: Times) -> None:
+    if times[resource.resource_type, resource.resource_name] > 1:
         raise ApiError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
     twice = [name for name, times in Counter(c.name for c in resource.configs).items() if times > 1]
     if twice:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.topics import DEFAULT
+from penstock.controller.topics import check_request_size
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.create_topics import (
     CreatableTopic,
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 async def handle_create_topics(
     broker: "Broker", request: CreateTopicsRequest, context: RequestContext
 ) -> CreateTopicsResponse:
+    try:
+        check_request_size(_partitions_of(topic, broker.settings.num_partitions) for topic in request.topics)
+    except ApiError as error:
+        return _refuse_all(request, error)
     times = Counter(topic.name for topic in request.topics)
     results = []
     for topic in request.topics:
@@ -39,6 +45,21 @@ async def handle_create_topics(
                 )
             )
     return CreateTopicsResponse(topics=results)
+
+
+def _partitions_of(topic: CreatableTopic, default: int) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return default if topic.num_partitions == DEFAULT else max(topic.num_partitions, 0)
+
+
+def _refuse_all(request: CreateTopicsRequest, error: ApiError) -> CreateTopicsResponse:
+    names = dict.fromkeys(topic.name for topic in request.topics)
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(name, error_code=error.code, error_message=error.message) for name in names
+        ]
+    )
 
 
 async def _create(broker: "Broker", topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult:

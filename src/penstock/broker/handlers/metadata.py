@@ -46,7 +46,7 @@ def handle_metadata(
 def _missing_names(broker: "Broker", topics: Sequence[MetadataRequestTopic]) -> list[str]:
     known = broker.image.topics
     named = [topic.name for topic in topics if not _is_by_id(topic) and topic.name is not None]
-    return [name for name in named if name not in known]
+    return [name for name in dict.fromkeys(named) if name not in known]
 
 
 def _is_by_id(topic: MetadataRequestTopic) -> bool:
@@ -73,7 +73,8 @@ def _answer(
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = [_describe(broker, topic, operations) for topic in image.topics.values()]
     else:
-        topics = [_find(broker, wanted, operations, refused) for wanted in request.topics]
+        asked = {(topic.name, topic.topic_id): topic for topic in request.topics}  # each is answered once
+        topics = [_find(broker, wanted, operations, refused) for wanted in asked.values()]
     return MetadataResponse(
         brokers=brokers_of(broker, context.connection.listener),
         cluster_id=image.cluster_id,

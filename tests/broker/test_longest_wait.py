@@ -1,0 +1,232 @@
+"""One event loop serves everybody, so nobody may keep it: while one client is served, others are answered.
+
+Every API is sent the largest bodies that a request may have: each of its arrays in turn as long as the codec takes it.
+A second connection asks all the while, and its longest wait is what is judged. The bound is generous, since the machine
+may be busy; what it is there to catch holds the loop for seconds.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from penstock.broker.router import APIS, load_handlers
+from penstock.errors import ErrorCode
+from penstock.records.builder import build_batch
+from penstock.records.compression import Codec
+from penstock.records.reader import Record
+from penstock.testing import InProcessBroker
+from penstock.wire.codec import MAX_ELEMENTS
+from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.wire.messages.describe_groups import DescribeGroupsRequest
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.wire.schema import ApiMessage, Message
+from tests.broker.asking import PRODUCE_BY_NAME, metadata, new_topic, now_ms, produce_request, topic_id
+from tests.broker.committing import find_coordinator
+from tests.broker.conftest import only_penstock
+from tests.support.wire_client import WireClient, frame, request_bytes, request_header
+
+pytestmark = only_penstock
+
+LONGEST_WAIT_SECONDS = 3.0
+KEPT = "kept"
+KEPT_PARTITIONS = 3
+
+load_handlers()
+REQUESTS = {api.request.__name__: api for _, api in sorted(APIS.items())}
+
+
+class Bystander:
+    """Asks on a connection of its own, again and again; `longest` is what it had to wait at most."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._client = WireClient(bootstrap)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+        self.longest = 0.0
+
+    def _ask(self) -> None:
+        request = MetadataRequest(topics=[])
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            self._client.send(request)
+            self.longest = max(self.longest, time.monotonic() - began)
+            time.sleep(0.002)
+
+    def __enter__(self) -> Bystander:
+        self._thread.start()
+        time.sleep(0.02)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._thread.join()
+        self._client.close()
+
+
+@dataclass
+class Filler:
+    """Makes bodies: every field set, one element in every array, but for the one array that is to be long."""
+
+    topic_id: bytes
+    long: str = ""
+    length: int = 1
+    _numbers: Iterator[int] = field(default_factory=lambda: iter(range(10**9)))
+
+    def message(self, cls: type[Message], path: str = "") -> Message:
+        message = cls()
+        for each in cls.SCHEMA:
+            here = f"{path}.{each.name}"
+            make = self._maker(each, here)
+            if each.is_array:
+                value: object = [make() for _ in range(self.length if here == self.long else 1)]
+            else:
+                value = make()
+            setattr(message, each.name, value)
+        return message
+
+    def _maker(self, each: Any, here: str) -> Any:
+        if each.struct is not None:
+            return lambda: self.message(each.struct, here)
+        if each.element_kind == "string":
+            return lambda: self._string(each.name)
+        plain = {"bytes": b"bread", "records": None, "uuid": self.topic_id, "bool": False, "float64": 1.0}
+        return lambda: plain.get(each.element_kind, 0)
+
+    def _string(self, name: str) -> str:
+        """Topics that are there for the API's short way, and as many names as there are elements for its long one."""
+        return KEPT if self.length == 1 else f"{name[:8]}-{next(self._numbers)}"
+
+
+def arrays_of(cls: type[Message], path: str = "") -> Iterator[str]:
+    for each in cls.SCHEMA:
+        here = f"{path}.{each.name}"
+        if each.is_array:
+            yield here
+        if each.struct is not None:
+            yield from arrays_of(each.struct, here)
+
+
+@pytest.fixture(scope="module")
+def busy() -> Iterator[InProcessBroker]:
+    with InProcessBroker({"auto.create.topics.enable": "false"}) as broker:
+        with WireClient(broker.bootstrap_servers) as client:
+            new_topic(client, KEPT, KEPT_PARTITIONS)
+        yield broker
+
+
+def longest_wait(broker: InProcessBroker, *frames: bytes) -> float:
+    """What a bystander waits at most while these frames are answered, or refused by closing the connection."""
+    with Bystander(broker.bootstrap_servers) as bystander:
+        for data in frames:
+            with WireClient(broker.bootstrap_servers, timeout=60.0) as client:
+                try:
+                    client.send_bytes(data)
+                    client.receive_frame()
+                except ConnectionError:
+                    continue
+    return bystander.longest
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_no_api_keeps_the_loop(busy: InProcessBroker, name: str) -> None:
+    api = REQUESTS[name]
+    with WireClient(busy.bootstrap_servers) as client:
+        known = topic_id(client, KEPT)
+    frames = []
+    for path in arrays_of(api.request):
+        per_element = 1 + sum(other.startswith(f"{path}.") for other in arrays_of(api.request))
+        message = Filler(known, path, MAX_ELEMENTS // per_element - 10).message(api.request)
+        assert isinstance(message, ApiMessage)
+        if hasattr(message, "acks"):
+            message.acks = 1
+        if hasattr(message, "max_wait_ms"):
+            message.max_wait_ms = 1
+        frames.append(request_bytes(message, api.versions[1]))
+    for path, data in zip(arrays_of(api.request), frames, strict=True):
+        assert longest_wait(busy, data) < LONGEST_WAIT_SECONDS, (path, len(data))
+
+
+# what used to keep it for seconds
+
+
+def test_a_request_of_too_many_elements_is_not_read(busy: InProcessBroker) -> None:
+    version = DescribeGroupsRequest.VERSIONS[1]
+    start = request_header(DescribeGroupsRequest.API_KEY, version, flexible=True)
+    data = frame(start + b"\x81\xad\xe2\x04" + b"\x01" * 10_000_000 + b"\0\0")
+    assert longest_wait(busy, data) < LONGEST_WAIT_SECONDS
+
+
+def test_a_request_of_too_many_tagged_fields_is_not_read(busy: InProcessBroker) -> None:
+    fields = b"\x81\xad\xe2\x04" + b"\x63\x00" * 10_000_001
+    for start in (request_header(MetadataRequest.API_KEY, 12), request_bytes(MetadataRequest([]), 12)[4:-1]):
+        assert longest_wait(busy, frame(start + fields)) < LONGEST_WAIT_SECONDS
+
+
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_absurd_numbers_of_partitions(busy: InProcessBroker, validate_only: bool) -> None:
+    with WireClient(busy.bootstrap_servers) as client, Bystander(busy.bootstrap_servers) as bystander:
+        for count in (10_001, 2**31 - 1):
+            topics = [CreatableTopic("huge", count, 1), CreatableTopic("small", 1, 1)]
+            answer = client.send(CreateTopicsRequest(topics, 30_000, validate_only))
+            assert [(t.name, t.error_code, t.error_message) for t in answer.topics] == [
+                (name, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+                for name in ("huge", "small")
+            ]
+            grown = CreatePartitionsTopic(KEPT, min(KEPT_PARTITIONS + count, 2**31 - 1), None)
+            (result,) = client.send(CreatePartitionsRequest([grown], 30_000, validate_only)).results
+            assert result.error_code == ErrorCode.POLICY_VIOLATION
+            assert result.error_message == "Unable to perform excessively large batch operation."
+        assert len(metadata(client, KEPT).topics[0].partitions) == KEPT_PARTITIONS
+    assert bystander.longest < LONGEST_WAIT_SECONDS
+
+
+def test_a_topic_that_is_named_often_is_answered_once(busy: InProcessBroker) -> None:
+    names = [KEPT, "none"] * 10_000
+    with WireClient(busy.bootstrap_servers) as client:
+        request = MetadataRequest([MetadataRequestTopic(name=name) for name in names])
+        assert [topic.name for topic in client.send(request).topics] == [KEPT, "none"]
+
+
+def test_a_regular_expression_of_a_large_program_is_refused(busy: InProcessBroker) -> None:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="large-program",
+        member_id="m",
+        member_epoch=0,
+        rebalance_timeout_ms=30_000,
+        subscribed_topic_regex="(x{0,1000})" * 40,
+        topic_partitions=[],
+    )
+    with WireClient(busy.bootstrap_servers) as client, Bystander(busy.bootstrap_servers) as bystander:
+        find_coordinator(client, "large-program")
+        deadline = time.monotonic() + 10
+        while (answer := client.send(request)).error_code in (14, 15, 16) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+        assert "pattern too large" in answer.error_message
+    assert bystander.longest < LONGEST_WAIT_SECONDS
+
+
+def bomb(records: int, timestamp: int) -> bytes:
+    raw = [Record(index, timestamp, None, b"") for index in range(records)]
+    return bytes(build_batch(raw, codec=Codec.GZIP).view)
+
+
+def test_a_large_batch_from_the_future_is_refused_by_its_header(busy: InProcessBroker) -> None:
+    records = bomb(300_000, now_ms() + 10 * 86_400_000)
+    with WireClient(busy.bootstrap_servers) as client, Bystander(busy.bootstrap_servers) as bystander:
+        answer = client.send(produce_request(KEPT, records), PRODUCE_BY_NAME)
+        refused = answer.responses[0].partition_responses[0]
+        assert refused.error_code == ErrorCode.INVALID_TIMESTAMP
+        assert len(refused.record_errors) == 1
+    assert bystander.longest < LONGEST_WAIT_SECONDS
