@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import ErrorCode
+from penstock.broker.coordination import TooLarge
+from penstock.errors import ApiError, ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -269,3 +270,40 @@ def test_deleted_records_stay_deleted_after_a_restart(broker: InProcessBroker) -
     with WireClient(broker.bootstrap_servers) as client:
         assert log_start_offset(client, "foods") == 2
         assert values_in(client, "foods") == [b"salt"]
+
+
+# what ZooKeeper can't store
+
+
+@only_penstock
+def test_what_zookeeper_cannot_store_is_refused_and_others_go_on(broker: InProcessBroker) -> None:
+    broker.run(create_with_a_long_config(broker))
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "small")
+        assert topic_names(client) == ["small"]
+
+
+async def create_with_a_long_config(broker: InProcessBroker) -> None:
+    throttled = ",".join(f"{index}:0" for index in range(200_000))
+    with pytest.raises(
+        ApiError, match=r"/config/topics/large would take .* ZooKeeper, which stores"
+    ) as refused:
+        await broker.broker.topics.create(
+            "large", {0: (0,)}, {"follower.replication.throttled.replicas": throttled}
+        )
+    assert refused.value.code == ErrorCode.POLICY_VIOLATION
+
+
+@only_penstock
+def test_a_topic_that_outgrows_its_znode_keeps_its_partitions(broker: InProcessBroker) -> None:
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "kept", 3)
+        broker.run(outgrow(broker))
+        assert len(metadata(client, "kept").topics[0].partitions) == 3
+        new_topic(client, "small")
+
+
+async def outgrow(broker: InProcessBroker) -> None:
+    cluster = broker.broker.cluster
+    with pytest.raises(TooLarge, match="/brokers/topics/kept would take"):
+        await cluster.create_partitions(cluster.image.topics["kept"], dict.fromkeys(range(3, 100000), (0,)))

@@ -9,17 +9,20 @@ import asyncio
 import base64
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
 
 from penstock.broker.coordination import (
     Coordination,
     CoordinationError,
     Create,
+    MalformedNode,
     NodeExists,
     NoNode,
     Operation,
     VersionConflict,
+    check_sizes,
 )
 from penstock.broker.coordination import Set as SetNode
 from penstock.clock import Clock
@@ -35,6 +38,10 @@ log = logging.getLogger("penstock.broker.cluster")
 
 PRODUCER_ID_BLOCK = 1000
 REGISTRATION_ATTEMPTS = 3
+SHOWN_BYTES = 100
+"""Of a malformed node."""
+
+DecodedT = TypeVar("DecodedT")
 
 
 class Listener(Protocol):
@@ -58,6 +65,7 @@ class Cluster:
         self.broker_id = settings.broker_id
         self.controller_epoch = 0
         self._rejoin: asyncio.Task[None] | None = None
+        self._election: asyncio.Task[None] | None = None
 
     # joining
 
@@ -96,8 +104,9 @@ class Cluster:
             log.error("registering anew failed, and is tried again with the next session: %s", error)
 
     async def leave(self) -> None:
-        if self._rejoin is not None:
-            self._rejoin.cancel()
+        for task in (self._rejoin, self._election):
+            if task is not None:
+                task.cancel()
         await self.coordination.close()
 
     async def _ensure(self, path: str, data: bytes = b"") -> None:
@@ -108,7 +117,8 @@ class Cluster:
 
     async def _cluster_id(self) -> str:
         try:
-            return znodes.decode_cluster_id((await self.coordination.get(znodes.CLUSTER_ID)).data)
+            node = await self.coordination.get(znodes.CLUSTER_ID)
+            return decoded(znodes.CLUSTER_ID, znodes.decode_cluster_id, node.data)
         except NoNode:
             fresh = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
             await self._ensure(znodes.CLUSTER_ID, znodes.encode_cluster_id(fresh))
@@ -132,12 +142,29 @@ class Cluster:
                 znodes.CONTROLLER, data, lambda old: znodes.decode_controller(old) == self.broker_id
             )
         except NodeExists:
-            self.image.controller_id = znodes.decode_controller(
-                (await self.coordination.get(znodes.CONTROLLER)).data
-            )
+            await self._watch_controller()
             return
-        self.image.controller_id = self.broker_id
         self.controller_epoch = await self._bump_controller_epoch()
+        await self._watch_controller()
+
+    async def _watch_controller(self) -> None:
+        """Notes who is controller; if nobody is, this broker tries to be."""
+        try:
+            node = await self.coordination.get(znodes.CONTROLLER, self._on_controller_changed)
+        except NoNode:
+            await self._elect_controller()
+            return
+        self.image.controller_id = decoded(znodes.CONTROLLER, znodes.decode_controller, node.data)
+
+    def _on_controller_changed(self) -> None:
+        if self._election is None or self._election.done():
+            self._election = asyncio.get_running_loop().create_task(self._elect_again())
+
+    async def _elect_again(self) -> None:
+        try:
+            await self._watch_controller()
+        except CoordinationError as error:
+            log.error("%s: who is controller is not known: %s", znodes.CONTROLLER, error)
 
     async def _take(self, path: str, data: bytes, is_own: "OwnTest") -> None:
         """Creates an ephemeral node; one that an earlier run of this very broker left behind is replaced."""
@@ -182,7 +209,11 @@ class Cluster:
         ids = [int(name) for name in await self.coordination.children(znodes.BROKER_IDS)]
         nodes = await asyncio.gather(*(self.coordination.get(znodes.broker_path(i)) for i in ids))
         self.image.brokers = {
-            broker_id: znodes.decode_broker(broker_id, node.data, node.creation_zxid)
+            broker_id: decoded(
+                znodes.broker_path(broker_id),
+                partial(znodes.decode_broker, broker_id, epoch=node.creation_zxid),
+                node.data,
+            )
             for broker_id, node in zip(ids, nodes, strict=True)
         }
 
@@ -190,7 +221,8 @@ class Cluster:
         names = await self.coordination.children(znodes.CONFIG_BROKERS)
         nodes = await asyncio.gather(*(self.coordination.get(znodes.broker_config_path(n)) for n in names))
         self.image.broker_configs = {
-            name: znodes.decode_configs(node.data) for name, node in zip(names, nodes, strict=True)
+            name: decoded(znodes.broker_config_path(name), znodes.decode_configs, node.data)
+            for name, node in zip(names, nodes, strict=True)
         }
         self.listener.on_broker_configs()
         names = await self.coordination.children(znodes.CONFIG_GROUPS)
@@ -198,17 +230,25 @@ class Cluster:
             *(self.coordination.get(f"{znodes.CONFIG_GROUPS}/{name}") for name in names)
         )
         for name, node in zip(names, nodes, strict=True):
-            self._apply_group_configs(znodes.group_of_config_node(name), znodes.decode_configs(node.data))
+            configs = decoded(f"{znodes.CONFIG_GROUPS}/{name}", znodes.decode_configs, node.data)
+            self._apply_group_configs(znodes.group_of_config_node(name), configs)
 
     async def _load_topics(self) -> None:
         names = await self.coordination.children(znodes.BROKER_TOPICS)
-        await asyncio.gather(*(self._load_topic(name) for name in names))
+        await asyncio.gather(*(self._load_if_sound(name) for name in names))
+
+    async def _load_if_sound(self, name: str) -> None:
+        """A topic whose nodes make no sense is left alone, for somebody to look at; the others are served."""
+        try:
+            await self._load_topic(name)
+        except MalformedNode as error:
+            log.error("topic %s is not served: %s", name, error)
 
     async def _load_topic(self, name: str) -> None:
         node, configs = await asyncio.gather(
             self.coordination.get(znodes.topic_path(name)), self._topic_configs(name)
         )
-        topic_id, assignment = znodes.decode_topic(node.data)
+        topic_id, assignment = decoded(znodes.topic_path(name), znodes.decode_topic, node.data)
         states = await asyncio.gather(
             *(self._load_state(name, index, replicas) for index, replicas in assignment.items())
         )
@@ -218,14 +258,16 @@ class Cluster:
 
     async def _topic_configs(self, name: str) -> dict[str, str]:
         try:
-            return znodes.decode_configs((await self.coordination.get(znodes.topic_config_path(name))).data)
+            node = await self.coordination.get(znodes.topic_config_path(name))
         except NoNode:
             return {}
+        return decoded(znodes.topic_config_path(name), znodes.decode_configs, node.data)
 
     async def _load_state(self, topic: str, partition: int, replicas: tuple[int, ...]) -> ReplicaSet:
         try:
-            node = await self.coordination.get(znodes.state_path(topic, partition))
-            return znodes.decode_state(node.data, replicas)
+            path = znodes.state_path(topic, partition)
+            node = await self.coordination.get(path)
+            return decoded(path, partial(znodes.decode_state, replicas=replicas), node.data)
         except NoNode:  # the creation was interrupted; finish it
             first = decide.decide_first_leader(replicas, list(self.image.brokers))
             await self._ensure(
@@ -259,6 +301,7 @@ class Cluster:
         ]
         states = self._first_states(assignment)
         operations += self._create_states(name, states)
+        check_sizes([*operations, Create(znodes.topic_config_path(name), znodes.encode_configs(configs))])
         await self._write_topic_configs(name, configs)
         await self.coordination.transact(operations)
         topic = TopicImage(name, topic_id, states)
@@ -358,7 +401,7 @@ class Cluster:
     async def load_features(self) -> None:
         await self._ensure(znodes.FEATURES, znodes.encode_features(FIRST_FEATURES))
         node = await self.coordination.get(znodes.FEATURES)
-        self.image.features = znodes.decode_features(node.data)
+        self.image.features = decoded(znodes.FEATURES, znodes.decode_features, node.data)
         self.image.features_epoch = node.version
 
     async def set_features(self, levels: dict[str, int]) -> None:
@@ -389,6 +432,14 @@ class Cluster:
 
     def live_broker_ids(self) -> Sequence[int]:
         return sorted(self.image.brokers)
+
+
+def decoded(path: str, decode: Callable[[bytes], DecodedT], data: bytes) -> DecodedT:
+    """What a node says; MalformedNode if it says nothing that can be understood."""
+    try:
+        return decode(data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedNode(f"{path} holds {data[:SHOWN_BYTES]!r}: {type(error).__name__} {error}") from error
 
 
 class OwnTest(Protocol):

@@ -11,7 +11,7 @@ VersionConflict). Ephemeral nodes are left to those who make them, since their s
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,14 +26,19 @@ from kazoo.exceptions import (
     RolledBackError,
 )
 from kazoo.handlers.threading import KazooTimeoutError
-from kazoo.protocol.states import KazooState, WatchedEvent
+from kazoo.protocol.states import EventType, KazooState, KeeperState, WatchedEvent
 
 from penstock.errors import PenstockError
 
 log = logging.getLogger("penstock.broker.coordination")
 
 MAX_OPERATIONS_PER_TRANSACTION = 500
-"""Keeps a transaction below ZooKeeper's limit of 1 MiB for one request."""
+"""Keeps a transaction short; its bytes are counted besides."""
+MAX_REQUEST_BYTES = 1024 * 1024 - 1
+"""What ZooKeeper takes in one request (its jute.maxbuffer); it hangs up on a longer one, which says nothing of why."""
+REQUEST_OVERHEAD_BYTES = 4096
+OPERATION_OVERHEAD_BYTES = 128
+"""Headers, lengths, flags and ACLs, rounded up."""
 REPEAT_SECONDS = 0.05
 """Before a call is made again whose connection broke."""
 
@@ -52,6 +57,14 @@ class NoNode(CoordinationError):
 
 class VersionConflict(CoordinationError):
     """The znode was changed by somebody else."""
+
+
+class TooLarge(CoordinationError):
+    """The znode would be larger than what ZooKeeper stores; nothing was sent."""
+
+
+class MalformedNode(CoordinationError):
+    """What the znode holds is not what belongs there; says which node."""
 
 
 class ConnectionBroke(CoordinationError):
@@ -96,6 +109,40 @@ class Delete:
 
 
 Operation = Create | Set | Delete
+
+
+def _size(operation: Operation) -> int:
+    data = b"" if isinstance(operation, Delete) else operation.data
+    return len(operation.path.encode()) + len(data) + OPERATION_OVERHEAD_BYTES
+
+
+def _check_size(operation: Operation) -> None:
+    size = _size(operation) + REQUEST_OVERHEAD_BYTES
+    if size > MAX_REQUEST_BYTES:
+        raise TooLarge(
+            f"{operation.path} would take {size} bytes in ZooKeeper, which stores {MAX_REQUEST_BYTES} at most"
+        )
+
+
+def check_sizes(operations: Iterable[Operation]) -> None:
+    """TooLarge if one of them can't be stored; for who writes several, before the first of them."""
+    for operation in operations:
+        _check_size(operation)
+
+
+def _split(operations: list[Operation]) -> Iterator[list[Operation]]:
+    """As few transactions as will do."""
+    part: list[Operation] = []
+    left = MAX_REQUEST_BYTES - REQUEST_OVERHEAD_BYTES
+    for operation in operations:
+        size = _size(operation)
+        if part and (size > left or len(part) == MAX_OPERATIONS_PER_TRANSACTION):
+            yield part
+            part, left = [], MAX_REQUEST_BYTES - REQUEST_OVERHEAD_BYTES
+        part.append(operation)
+        left -= size
+    if part:
+        yield part
 
 
 class Coordination:
@@ -143,8 +190,10 @@ class Coordination:
 
     # single calls
 
-    async def get(self, path: str) -> Node:
-        data, stat = await self._repeat(lambda: self._client.get_async(path))
+    async def get(self, path: str, on_change: Callable[[], None] | None = None) -> Node:
+        """`on_change` is called on the loop, once, when the node changes or goes, or nobody watches it any more."""
+        watch = None if on_change is None else self._watch(on_change)
+        data, stat = await self._repeat(lambda: self._client.get_async(path, watch=watch))
         return Node(data, stat.version, stat.czxid, stat.ephemeralOwner)
 
     async def children(self, path: str, on_change: Callable[[], None] | None = None) -> list[str]:
@@ -153,6 +202,8 @@ class Coordination:
         return sorted(await self._repeat(lambda: self._client.get_children_async(path, watch=watch)))
 
     async def create(self, create: Create, *, make_parents: bool = False) -> str:
+        _check_size(create)
+
         def begin() -> Any:
             return self._client.create_async(
                 create.path,
@@ -165,6 +216,7 @@ class Coordination:
         return str(await (self._call(begin()) if create.ephemeral else self._repeat(begin)))
 
     async def set(self, path: str, data: bytes, version: int = -1) -> int:
+        _check_size(Set(path, data, version))
         stat = await self._repeat(lambda: self._client.set_async(path, data, version))
         return int(stat.version)
 
@@ -176,8 +228,9 @@ class Coordination:
     async def transact(self, operations: Iterable[Operation]) -> None:
         """All or nothing, for what fits in one transaction; longer lists go as several, in order."""
         pending = list(operations)
-        for start in range(0, len(pending), MAX_OPERATIONS_PER_TRANSACTION):
-            await self._commit(pending[start : start + MAX_OPERATIONS_PER_TRANSACTION])
+        check_sizes(pending)
+        for part in _split(pending):
+            await self._commit(part)
 
     async def _commit(self, operations: list[Operation]) -> None:
         is_ephemeral = any(isinstance(each, Create) and each.ephemeral for each in operations)
@@ -244,7 +297,8 @@ class Coordination:
 
     def _watch(self, on_change: Callable[[], None]) -> Callable[[WatchedEvent], None]:
         def on_event(event: WatchedEvent) -> None:
-            if event.type != "NONE":
+            is_watch_lost = event.type == EventType.NONE and event.state == KeeperState.CONNECTING
+            if event.type != EventType.NONE or is_watch_lost:
                 self._loop.call_soon_threadsafe(on_change)
 
         return on_event

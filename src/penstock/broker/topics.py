@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
-from penstock.broker.coordination import CoordinationError, NodeExists
+from penstock.broker.coordination import CoordinationError, NodeExists, TooLarge
 from penstock.controller import topics as decide
 from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode
@@ -87,6 +87,8 @@ class Topics:
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
             try:
                 return await self.cluster.create_topic(name, assignment, configs)
+            except TooLarge as error:
+                raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
             except CoordinationError as error:
                 await self._reconcile(name)
                 found = self.image.topics.get(name)
@@ -129,6 +131,8 @@ class Topics:
                 return
             try:
                 await self.cluster.create_partitions(topic, added)
+            except TooLarge as error:
+                raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
             except CoordinationError as error:
                 await self._reconcile(name)
                 if len(self.existing(name).partitions) != count:

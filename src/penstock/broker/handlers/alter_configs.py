@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from penstock.broker.coordination import CoordinationError
+from penstock.broker.coordination import CoordinationError, TooLarge
 from penstock.broker.router import RequestContext, handles
 from penstock.controller.znodes import DEFAULT_BROKER
 from penstock.errors import ApiError, ErrorCode
@@ -181,5 +181,7 @@ async def _apply(
             broker.configs.check_broker(name, configs)
             if not validate_only:
                 await broker.cluster.set_broker_configs(name or DEFAULT_BROKER, configs)
+    except TooLarge as error:
+        raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
     except CoordinationError as error:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error

@@ -1,0 +1,72 @@
+"""The broker beside a ZooKeeper in which somebody else has been at work."""
+
+from collections.abc import Iterator
+
+import pytest
+from kazoo.client import KazooClient
+
+from penstock.errors import ErrorCode
+from penstock.testing import InProcessBroker
+from tests.broker.asking import batch_of, create_topic, metadata, new_topic, produced, values_in
+from tests.broker.conftest import only_penstock
+from tests.support.processes import wait_for
+from tests.support.wire_client import WireClient
+
+pytestmark = only_penstock
+
+
+@pytest.fixture
+def zookeeper(broker: InProcessBroker) -> Iterator[KazooClient]:
+    client = KazooClient(broker.zookeeper_connect)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/brokers/topics/broken", b""),
+        ("/brokers/topics/broken", b"not json"),
+        ("/brokers/topics/broken", b"[]"),
+        ("/brokers/topics/broken", b'{"partitions": {"zero": [0]}, "topic_id": "x"}'),
+        ("/brokers/topics/broken/partitions/0/state", b"{}"),
+        ("/config/topics/broken", b'{"version": 1}'),
+    ],
+)
+def test_a_topic_with_a_malformed_node_is_left_alone(
+    broker: InProcessBroker, zookeeper: KazooClient, path: str, data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with WireClient(broker.bootstrap_servers) as client:
+        for name in ("broken", "sound"):
+            new_topic(client, name)
+            produced(client, name, batch_of(b"bread"))
+    broker.stop_broker()
+    sound, _ = zookeeper.get(path)
+    zookeeper.set(path, data)
+    broker.start_broker()
+    assert any(path in record.getMessage() for record in caplog.records)
+    with WireClient(broker.bootstrap_servers) as client:
+        assert values_in(client, "sound") == [b"bread"]
+        (topic,) = metadata(client, "broken").topics
+        assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert create_topic(client, "broken").error_code != 0, "its records are still there"
+    broker.stop_broker()
+    zookeeper.set(path, sound)
+    broker.start_broker()
+    with WireClient(broker.bootstrap_servers) as client:
+        assert values_in(client, "broken") == [b"bread"]
+
+
+def test_a_controller_node_that_was_deleted_is_taken_again(
+    broker: InProcessBroker, zookeeper: KazooClient
+) -> None:
+    for _ in range(3):
+        epoch = int(zookeeper.get("/controller_epoch")[0])
+        zookeeper.delete("/controller")
+        wait_for(lambda: zookeeper.exists("/controller") is not None, what="a controller")
+        wait_for(lambda: int(zookeeper.get("/controller_epoch")[0]) == epoch + 1, what="its epoch")  # noqa: B023
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "after")
+        assert metadata(client).controller_id == 0
