@@ -1,5 +1,6 @@
 """Topics that can't be made, grown or deleted, and what becomes of those that can."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -307,3 +308,28 @@ async def outgrow(broker: InProcessBroker) -> None:
     cluster = broker.broker.cluster
     with pytest.raises(TooLarge, match="/brokers/topics/kept would take"):
         await cluster.create_partitions(cluster.image.topics["kept"], dict.fromkeys(range(3, 100000), (0,)))
+
+
+# a name that is used again
+
+
+@only_penstock
+def test_a_topic_that_is_being_deleted_is_not_created_by_who_still_asks_for_it(
+    broker: InProcessBroker,
+) -> None:
+    broker.create_topic("again", 50)
+    broker.run(ask_during_deletion(broker))
+    with WireClient(broker.bootstrap_servers) as client:
+        assert create_topic(client, "again", 2).error_code == 0
+
+
+async def ask_during_deletion(broker: InProcessBroker) -> None:
+    topics = broker.broker.topics
+    deletion = asyncio.ensure_future(topics.delete("again"))
+    while "again" in topics.image.topics:  # noqa: ASYNC110 - what it waits for is not announced
+        await asyncio.sleep(0)
+    assert not deletion.done()
+    with pytest.raises(ApiError) as refused:
+        await topics.auto_create("again")
+    assert refused.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    await deletion

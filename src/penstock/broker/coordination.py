@@ -260,6 +260,11 @@ class Coordination:
                 paths += [f"{parent}/{child}" for child in await self.children(parent)]
             except NoNode:
                 continue
+        try:
+            await self.transact(Delete(doomed) for doomed in reversed(paths))
+            return
+        except CoordinationError as error:
+            log.debug("%s is removed node by node: %s", path, error)
         for doomed in reversed(paths):
             try:
                 await self.delete(doomed)

@@ -34,6 +34,7 @@ class Topics:
         self.configs = configs
         self.image = cluster.image
         self._changing: dict[str, asyncio.Lock] = {}
+        self._deleting: set[str] = set()
 
     @property
     def settings(self) -> BrokerSettings:
@@ -101,7 +102,15 @@ class Topics:
                 return found
 
     async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults because a client asked for its metadata."""
+        """Creates a topic with the broker's defaults because a client asked for its metadata.
+
+        Not one that is being deleted: a producer that still knows it would take its name from whoever deleted it
+        in order to create it anew.
+        """
+        if name in self._deleting:
+            raise ApiError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
+            )
         try:
             await self.create(name, self.plan(name, DEFAULT, DEFAULT, {}, {}), {})
         except ApiError as error:
@@ -113,12 +122,15 @@ class Topics:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         async with self._lock(name):
             topic = self.existing(name)
+            self._deleting.add(name)
             try:
                 await self.cluster.delete_topic(topic)
             except CoordinationError as error:
                 await self._reconcile(name)
                 if name in self.image.topics:
                     raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+            finally:
+                self._deleting.discard(name)
 
     async def grow(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool
