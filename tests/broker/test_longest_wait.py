@@ -29,7 +29,16 @@ from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsReq
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.wire.schema import ApiMessage, Message
-from tests.broker.asking import PRODUCE_BY_NAME, metadata, new_topic, now_ms, produce_request, topic_id
+from tests.broker.asking import (
+    PRODUCE_BY_NAME,
+    create_topic,
+    has_leaders,
+    metadata,
+    new_topic,
+    now_ms,
+    produce_request,
+    topic_id,
+)
 from tests.broker.committing import find_coordinator
 from tests.broker.conftest import only_penstock
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
@@ -37,6 +46,7 @@ from tests.support.wire_client import WireClient, frame, request_bytes, request_
 pytestmark = only_penstock
 
 LONGEST_WAIT_SECONDS = 3.0
+LONGEST_SLICE_SECONDS = 1.5
 KEPT = "kept"
 KEPT_PARTITIONS = 3
 
@@ -230,3 +240,14 @@ def test_a_large_batch_from_the_future_is_refused_by_its_header(busy: InProcessB
         assert refused.error_code == ErrorCode.INVALID_TIMESTAMP
         assert len(refused.record_errors) == 1
     assert bystander.longest < LONGEST_WAIT_SECONDS
+
+
+def test_a_topic_of_many_partitions_comes_and_grows_in_slices(busy: InProcessBroker) -> None:
+    with WireClient(busy.bootstrap_servers) as client, Bystander(busy.bootstrap_servers) as bystander:
+        assert create_topic(client, "many", 200).error_code == 0
+        grown = CreatePartitionsTopic("many", 2_000, None)
+        (result,) = client.send(CreatePartitionsRequest([grown], 30_000)).results
+        assert result.error_code == 0
+    with WireClient(busy.bootstrap_servers) as client:
+        assert has_leaders(client, "many", 2_000)
+    assert bystander.longest < LONGEST_SLICE_SECONDS

@@ -130,6 +130,10 @@ class Broker:
     # the cluster's news
 
     def on_topic(self, topic: TopicImage) -> None:
+        self.on_partitions(topic)
+        self.coordinators.on_topic(topic)
+
+    def on_partitions(self, topic: TopicImage) -> None:
         """Hosts the partitions that have a replica here."""
         hosted = self.partitions.by_name.get(topic.name)
         for index, replica_set in topic.partitions.items():
@@ -140,7 +144,6 @@ class Broker:
                     hosted.partitions[index].become_leader(replica_set)
                 continue
             self._host(topic, index)
-        self.coordinators.on_topic(topic)
 
     def _host(self, topic: TopicImage, index: int) -> None:
         topic_partition = TopicPartition(topic.name, index)

@@ -38,6 +38,8 @@ log = logging.getLogger("penstock.broker.cluster")
 
 PRODUCER_ID_BLOCK = 1000
 REGISTRATION_ATTEMPTS = 3
+PARTITIONS_AT_ONCE = 100
+"""Opening their logs keeps the event loop for about a tenth of a second."""
 SHOWN_BYTES = 100
 """Of a malformed node."""
 
@@ -46,6 +48,9 @@ DecodedT = TypeVar("DecodedT")
 
 class Listener(Protocol):
     """Who hosts partitions and hears of every change to the image."""
+
+    def on_partitions(self, topic: TopicImage) -> None:
+        """Some partitions of a topic that is about to come, or to grow."""
 
     def on_topic(self, topic: TopicImage) -> None: ...
 
@@ -305,8 +310,22 @@ class Cluster:
         await self._write_topic_configs(name, configs)
         await self.coordination.transact(operations)
         topic = TopicImage(name, topic_id, states)
+        await self._host_in_slices(topic, states, configs)
         self._apply_topic(topic, configs)
         return topic
+
+    async def _host_in_slices(
+        self, topic: TopicImage, added: Mapping[int, ReplicaSet], configs: dict[str, str]
+    ) -> None:
+        """Opens the logs of many partitions before the image has them, and lets others be served in between."""
+        if len(added) <= PARTITIONS_AT_ONCE:
+            return
+        self.image.topic_configs[topic.name] = configs
+        indexes = list(added)
+        for start in range(0, len(indexes), PARTITIONS_AT_ONCE):
+            part = {index: added[index] for index in indexes[start : start + PARTITIONS_AT_ONCE]}
+            self.listener.on_partitions(TopicImage(topic.name, topic.topic_id, part))
+            await asyncio.sleep(0)
 
     async def create_partitions(self, topic: TopicImage, added: Mapping[int, tuple[int, ...]]) -> None:
         states = self._first_states(added)
@@ -317,6 +336,7 @@ class Cluster:
         ]
         await self.coordination.transact(operations + self._create_states(topic.name, states))
         configs = self.image.topic_configs.get(topic.name, {})
+        await self._host_in_slices(topic, states, configs)
         self._apply_topic(TopicImage(topic.name, topic.topic_id, merged), configs)
 
     async def delete_topic(self, topic: TopicImage) -> None:
