@@ -1,17 +1,25 @@
 """One client connection: bytes in, frames to the router, responses out in request order.
 
-Receiving. The event loop writes straight into this connection's buffer. Small frames are taken out of it where
-they lie; for a frame that does not fit, the buffer grows to just that frame and the loop is told to read no
-further than its end, so that a large batch arrives once, contiguous, and is never moved. A frame's memory
-belongs to its request until the request is answered.
+Receiving. The event loop writes straight into a buffer, which the connection borrows from `receive_buffers` when there
+are bytes for it, and gives back when nothing in it is needed any more; an idle connection has none. Frames are taken
+out of it where they lie. A frame that does not fit gets a larger buffer once as many bytes have come as the old one
+holds, whatever length it announces, and the loop is told to read no further than its end; so a large batch mostly
+arrives contiguous and is not moved. The record bytes of a produce request stay in the buffer until it is answered, and
+the buffer with them; all other messages are copies.
+
+There must always be room when the loop reads: it takes an empty buffer for a broken protocol. `_settle` sees to that
+after everything that fills a buffer or holds up its frames, and stops the reading where it can't.
 
 Order. One request of a connection is at work at a time, as in Kafka: while it waits (a parked fetch, a
 slow disk) later frames stay in the buffer, and a full buffer stops the reading. That is the backpressure.
 
-Sending. The answers to the frames of one read go out together, with `sendmsg` on a duplicate of the socket, and
+Turns. A connection whose frames have kept the loop for `TURN_SECONDS` lets the others have it: the router calls it
+again when they had theirs. Until then it is as if a request were at work.
+
+Sending. The answers to the frames of one read go out together, with `sendmsg` on the transport's own descriptor, and
 record bytes that lie in a file with `sendfile`, after a thread has fetched them from the disk if they are not in
-memory. What the kernel does not take at once is sent when the socket is writable again, and until then no further
-request is begun.
+memory. When the kernel takes no more, the transport gets a piece of what is left; it tells when that is gone and the
+rest may follow, and until then no further request is begun.
 """
 
 import asyncio
@@ -21,11 +29,14 @@ import logging
 import os
 import socket
 import struct
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 from penstock.broker.produce_memo import ProduceMemos
+from penstock.broker.receive_buffers import LARGE_BUFFER_BYTES, SMALL_BUFFER_BYTES
 from penstock.errors import ProtocolError
+from penstock.wire.api_keys import ApiKey
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.records_field import FileRegion, Part
 from penstock.wire.schema import ApiMessage
@@ -35,16 +46,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("penstock.broker.connection")
 
-RECEIVE_BUFFER_BYTES = 64 * 1024
-"""The buffer that a connection starts with and falls back to."""
-KEPT_BUFFER_BYTES = 2 * 1024 * 1024
-"""A buffer up to this size is kept for the next large frame; a larger one is given back."""
+TURN_SECONDS = 0.005
+"""How long the frames of one connection may keep the loop while others wait; a single request may take longer."""
+HANDED_OVER_BYTES = 4096
+"""Of a file's region, to the transport, which tells when the socket takes more."""
 SENDFILE_FROM_BYTES = 16 * 1024
 """Shorter regions are read and sent with the rest in one call, which is cheaper."""
 MAX_PARTS_PER_CALL = 512
 """Below the kernel's limit of 1,024 buffers in one call."""
 
 _frame_size = struct.Struct(">i").unpack_from
+_api_key = struct.Struct(">h").unpack_from
 
 
 class Parked:
@@ -93,15 +105,18 @@ class Connection(asyncio.BufferedProtocol):
         self.produce_memos = ProduceMemos(router.broker.partitions)
         self.client_software: tuple[str, str] | None = None
         self.peer = self.peer_ip = "?"
-        self._buffer = bytearray(RECEIVE_BUFFER_BYTES)
-        self._view = memoryview(self._buffer)
+        self._buffers = router.receive_buffers
+        self._view: memoryview | None = None
+        self._usual_bytes = 0  # how much the buffer held when it was given back last
         self._start = 0
         self._end = 0
+        self._frame_start = 0  # of the request at work
         self._frame_end = 0  # of a large frame that is arriving; 0 if none is
         self.at_work = False
+        self._awaits_turn = False
         self._reading_paused = False
         self._blocked = False  # the socket takes no more for the moment, or the disk is awaited
-        self._writer_added = False
+        self._handed_over = False  # the transport has what the socket does not take
         self._cold: FileRegion | None = None  # what has to come from the disk first
         self._closed = False
         self._unsent: collections.deque[Part] = collections.deque()
@@ -117,44 +132,53 @@ class Connection(asyncio.BufferedProtocol):
         peer = self._transport.get_extra_info("peername")
         self.peer_ip = str(peer[0]) if peer else "?"
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
-        own = self._transport.get_extra_info("socket")
-        self._socket = socket.socket(fileno=os.dup(own.fileno()))
+        self._transport.set_write_buffer_limits(0)
+        self.descriptor: int = self._transport.get_extra_info("socket").fileno()
+        self._socket = socket.socket(fileno=self.descriptor)  # the transport's own, until it is detached
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._descriptor = self._socket.fileno()
         self.last_active = self._loop.time()
         self.router.on_connected(self)
 
     def connection_lost(self, error: Exception | None) -> None:
+        """Lets go of all that refers to the connection or that it refers to: nobody else breaks a cycle."""
         self._closed = True
-        self._remove_writer()
+        self._socket.detach()
         self._unsent.clear()
-        self._socket.close()
-        if self._parked is not None:
-            self._parked.on_close()
-        if self._task is not None:
-            self._task.cancel()
+        self._view = None  # which a request at work may still look at: nobody else gets it
+        parked, task = self._parked, self._task
+        self._parked = self._task = self._cold = None
+        del self.context
+        if parked is not None:
+            parked.on_close()
+        if task is not None:
+            task.cancel()
         self.router.on_disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        if self._frame_end:
-            return self._view[self._end : self._frame_end]
-        return self._view[self._end :]
+        if self._view is None:
+            self._view = self._buffers.take(min(self._usual_bytes, LARGE_BUFFER_BYTES))
+        return self._view[self._end : self._frame_end or None]
 
     def buffer_updated(self, count: int) -> None:
         self._end += count
         self.last_active = self._loop.time()
-        if not (self.at_work or self._blocked):
+        if self.at_work or self._blocked or self._awaits_turn:
+            self._settle()
+        else:
             self._take_frames()
-        elif self._end == len(self._buffer):
-            self._pause_reading()
 
     def eof_received(self) -> bool:
+        if self._handed_over:
+            self.close()  # the transport would wait until the client has taken it
         return False
 
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._transport.close()
+            if self._handed_over:
+                self._transport.abort()
+            else:
+                self._transport.close()
 
     # frames
 
@@ -168,55 +192,84 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
         if self._unsent:
             self._flush_or_wait()
+        self._settle()
 
     def _dispatch_frames(self) -> None:
-        while not (self.at_work or self._blocked or self._closed):
+        view = self._view
+        if view is None:
+            return
+        turn_end = time.perf_counter() + TURN_SECONDS
+        while not (self.at_work or self._blocked or self._awaits_turn or self._closed):
             available = self._end - self._start
             if available < 4:
-                break
-            size = _frame_size(self._buffer, self._start)[0]
+                return
+            size = _frame_size(view, self._start)[0]
             if not 0 <= size <= self.max_frame_bytes:
                 raise ProtocolError(f"a frame of {size} bytes; at most {self.max_frame_bytes} are taken")
             if available < size + 4:
-                self._make_room(size + 4)
+                self._make_room(view, size + 4)
                 return
-            begin = self._start + 4
+            self._frame_start = begin = self._start + 4
             self._start = begin + size
             self._frame_end = 0
             self.at_work = True
-            self.router.dispatch(self, self._view[begin : self._start])
+            self.router.dispatch(self, view[begin : self._start])
+            if self._start < self._end and time.perf_counter() > turn_end:
+                self._let_others_go_first()
+
+    def _let_others_go_first(self) -> None:
         if not (self.at_work or self._blocked):
-            self._compact()
+            self._awaits_turn = True
+            self.router.queue_turn(self)
 
-    def _compact(self) -> None:
-        """Moves the rest, which is less than a length prefix, to the front."""
-        if len(self._buffer) > KEPT_BUFFER_BYTES:
-            self._replace_buffer(RECEIVE_BUFFER_BYTES)
-        else:
-            self._move_rest_to_front()
+    def take_turn(self) -> None:
+        """Goes on with frames that had to let others go first."""
+        self._awaits_turn = False
+        if not (self._blocked or self._closed):
+            self._go_on()
 
-    def _move_rest_to_front(self) -> None:
-        rest = self._end - self._start
-        if rest:
-            self._buffer[:rest] = self._buffer[self._start : self._end]
-        self._start, self._end = 0, rest
-
-    def _make_room(self, needed: int) -> None:
-        """Sees to it that `needed` bytes from the start of the frame fit in the buffer."""
-        if len(self._buffer) - self._start < needed:
-            if len(self._buffer) < needed:
-                self._replace_buffer(needed)
-            else:
-                self._move_rest_to_front()
-        if needed > RECEIVE_BUFFER_BYTES:
+    def _make_room(self, view: memoryview, needed: int) -> None:
+        """Sees to it that the frame that begins here, of `needed` bytes, can go on arriving."""
+        if len(view) - self._start < needed:
+            self._move_rest_to_front(view)
+            if self._end == len(view):
+                view = self._view = self._grown(view, needed)
+        if SMALL_BUFFER_BYTES < needed <= len(view) - self._start:
             self._frame_end = self._start + needed
 
-    def _replace_buffer(self, size: int) -> None:
-        rest = self._end - self._start
-        fresh = bytearray(size)
-        fresh[:rest] = self._view[self._start : self._end]
-        self._buffer, self._view = fresh, memoryview(fresh)
-        self._start, self._end = 0, rest
+    def _move_rest_to_front(self, view: memoryview) -> None:
+        if self._start:
+            rest = self._end - self._start
+            view[:rest] = view[self._start : self._end]
+            self._start, self._end = 0, rest
+
+    def _grown(self, view: memoryview, needed: int) -> memoryview:
+        """A larger buffer that begins with all that is in this one; not much larger than what has come."""
+        held = len(view)
+        larger = self._buffers.take(min(needed, max(2 * held, LARGE_BUFFER_BYTES)))
+        larger[:held] = view
+        self._buffers.give_back(view)
+        return larger
+
+    def _settle(self) -> None:
+        """Gives the buffer back if nothing in it is needed; else leaves room in it, or reads no more."""
+        view = self._view
+        if view is None:
+            return
+        if self._start == self._end and not (self.at_work and self._is_frame_in_use(view)):
+            self._usual_bytes = self._end
+            self._start = self._end = 0
+            self._view = None
+            self._buffers.give_back(view)
+        elif self._end == len(view):
+            if self.at_work or self._blocked or self._awaits_turn:
+                self._pause_reading()
+            else:
+                self._move_rest_to_front(view)
+
+    def _is_frame_in_use(self, view: memoryview) -> bool:
+        """Whether the request at work is one whose records lie in the buffer."""
+        return bool(_api_key(view, self._frame_start)[0] == ApiKey.PRODUCE)
 
     def _pause_reading(self) -> None:
         if not self._reading_paused:
@@ -246,6 +299,9 @@ class Connection(asyncio.BufferedProtocol):
             log.exception("a request of %s failed; closing its connection", self.peer)
             self.close()
             return
+        except asyncio.CancelledError:
+            self.close()  # else nobody would ever answer
+            raise
         self._finish(response, version, correlation_id)
 
     def _finish(self, response: ApiMessage | None, version: int, correlation_id: int) -> None:
@@ -257,11 +313,15 @@ class Connection(asyncio.BufferedProtocol):
             self.at_work = False
         else:
             self._respond(response, version, correlation_id)
+        if self._start < self._end:
+            self._let_others_go_first()  # whoever had the answer sent is perhaps not done
         self._go_on()  # which sends the answer, too
 
     def _go_on(self) -> None:
         self._take_frames()
-        if self._reading_paused and not (self.at_work or self._blocked or self._closed):
+        if self._closed or self.at_work or self._blocked or self._awaits_turn:
+            return
+        if self._reading_paused:
             self._reading_paused = False
             self._transport.resume_reading()
 
@@ -271,9 +331,17 @@ class Connection(asyncio.BufferedProtocol):
         self.at_work = False
 
     def _respond(self, response: ApiMessage, version: int, correlation_id: int) -> None:
-        parts = encode_response_frame(response, version, correlation_id)
-        self._unsent.extend(parts)
         self.at_work = False
+        try:
+            parts = encode_response_frame(response, version, correlation_id)
+        except Exception as error:
+            name = type(response).__name__
+            log.error(
+                "closing the connection of %s: %s v%d can't be encoded: %s", self.peer, name, version, error
+            )
+            self.close()
+            return
+        self._unsent.extend(parts)
         if len(parts) > 1:
             self._flush_or_wait()
 
@@ -287,13 +355,28 @@ class Connection(asyncio.BufferedProtocol):
 
     def _wait(self) -> None:
         """Waits for what holds up the sending: the client, or the disk."""
-        if self._cold is None:
-            if not self._writer_added:
-                self._writer_added = True
-                self._loop.add_writer(self._descriptor, self._send_more)
-        else:
-            self._remove_writer()
+        if self._cold is not None:
             self._loop.run_in_executor(None, self._cold.warm).add_done_callback(self._on_warm)
+            return
+        self._transport.write(self._piece_to_hand_over())
+        if not self._handed_over:  # the socket took it after all
+            self._loop.call_soon(self._send_more)
+
+    def _piece_to_hand_over(self) -> bytes | bytearray | memoryview:
+        first = self._unsent[0]
+        if isinstance(first, (bytes, bytearray, memoryview)):
+            return cast("bytes | bytearray | memoryview", self._unsent.popleft())
+        begin, left = first.position + self._region_sent, first.size - self._region_sent
+        piece = os.pread(first.file.fileno(), min(left, HANDED_OVER_BYTES), begin)
+        self._advance(first, len(piece))
+        return piece
+
+    def pause_writing(self) -> None:
+        self._handed_over = True
+
+    def resume_writing(self) -> None:
+        self._handed_over = False
+        self._send_more()
 
     def _on_warm(self, warmed: "asyncio.Future[None]") -> None:
         self._cold = None
@@ -308,15 +391,9 @@ class Connection(asyncio.BufferedProtocol):
         if not self._flush():
             self._wait()
             return
-        self._remove_writer()
         self._blocked = False
-        if not self.at_work:
+        if not (self.at_work or self._awaits_turn):
             self._go_on()
-
-    def _remove_writer(self) -> None:
-        if self._writer_added:
-            self._writer_added = False
-            self._loop.remove_writer(self._descriptor)
 
     def _flush(self) -> bool:
         """True when all is sent, or the connection is gone."""
@@ -380,10 +457,12 @@ class Connection(asyncio.BufferedProtocol):
         region = self._unsent[0]
         assert not isinstance(region, (bytes, bytearray, memoryview))
         begin, left = region.position + self._region_sent, region.size - self._region_sent
-        sent = os.sendfile(self._descriptor, region.file.fileno(), begin, left)
+        self._advance(region, os.sendfile(self.descriptor, region.file.fileno(), begin, left))
+
+    def _advance(self, region: FileRegion, sent: int) -> None:
         if sent == 0:
             raise OSError(errno.EIO, f"{region!r} ends before its announced size")
         self._region_sent += sent
-        if sent == left:
+        if self._region_sent == region.size:
             self._unsent.popleft()
             self._region_sent = 0

@@ -8,11 +8,12 @@ import asyncio
 import importlib
 import logging
 import pkgutil
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker.connection import Answer, Connection, RequestContext
+from penstock.broker.receive_buffers import ReceiveBuffers
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.codec import decode_message, is_flexible
@@ -90,6 +91,8 @@ class Router:
         self.loop = loop
         self.connections: set[Connection] = set()
         self.connections_by_ip: Counter[str] = Counter()
+        self.receive_buffers = ReceiveBuffers()
+        self._turns: deque[Connection] = deque()
 
     def on_connected(self, connection: Connection) -> None:
         self.connections.add(connection)
@@ -111,6 +114,21 @@ class Router:
         if not self.connections_by_ip[connection.peer_ip]:
             del self.connections_by_ip[connection.peer_ip]
         self.broker.coordinators.sharing.on_disconnected(connection)
+
+    def queue_turn(self, connection: Connection) -> None:
+        """Calls the connection again after all others that wait for a turn, one in each round of the loop."""
+        self._turns.append(connection)
+        if len(self._turns) == 1:
+            self.loop.call_soon(self._give_turn)
+
+    def _give_turn(self) -> None:
+        """The loop looks at its sockets before the next one, so that nobody waits longer than one turn to be read."""
+        try:
+            self._turns[0].take_turn()
+        finally:
+            self._turns.popleft()
+            if self._turns:
+                self.loop.call_soon(self._give_turn)
 
     def dispatch(self, connection: Connection, frame: memoryview) -> None:
         """Decodes a request, runs its handler and hands the answer back to the connection."""
