@@ -8,6 +8,11 @@ from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.list_groups import ListGroupsRequest
+from penstock.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from penstock.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -48,6 +53,20 @@ def test_anybody_commits_to_a_group_without_members(
         for one in found.partitions
     ] == [(0, 42, -1, "there"), (1, -1, -1, "")]
     assert all_committed(client, group) == {(topic, 0): 42}
+
+
+@pytest.mark.parametrize("retention_ms", [2**63 - 1, 2**63 - 2, -(2**63)])
+def test_the_longest_and_the_shortest_retention(
+    client: WireClient, topic: str, group: str, retention_ms: int
+) -> None:
+    partition = OffsetCommitRequestPartition(0, 42)
+    asked = OffsetCommitRequest(
+        group,
+        retention_time_ms=retention_ms,
+        topics=[OffsetCommitRequestTopic(topic, partitions=[partition])],
+    )
+    (answered,) = client.send(asked, 4).topics
+    assert [one.error_code for one in answered.partitions] == [0]
 
 
 def test_topics_are_named_by_id(client: WireClient, topic: str, group: str) -> None:

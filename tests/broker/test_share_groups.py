@@ -224,6 +224,19 @@ def test_bad_requests_for_offsets(client: WireClient, server: Server, topic: str
     assert code_of(client.send(alter.AlterShareGroupOffsetsRequest("", asked))) == "INVALID_GROUP_ID"
 
 
+@pytest.mark.parametrize("offset", [-1, -2, -(2**63)])
+def test_a_group_begins_at_no_negative_offset(
+    client: WireClient, topic: str, group: str, offset: int
+) -> None:
+    begin_at(client, group, topic, 0)
+    asked = alter.AlterShareGroupOffsetsRequestTopic(
+        topic, [alter.AlterShareGroupOffsetsRequestPartition(0, offset)]
+    )
+    (answer,) = client.send(alter.AlterShareGroupOffsetsRequest(group, [asked])).responses
+    assert [code_of(one) for one in answer.partitions] == ["INVALID_REQUEST"]
+    assert offsets_of(client, group) == {(topic, 0): (0, 0)}
+
+
 def test_offsets_of_what_is_not_there(client: WireClient, topic: str, group: str) -> None:
     topics = [
         describe_offsets.DescribeShareGroupOffsetsRequestTopic(name, [0]) for name in (topic, "nothing")

@@ -66,6 +66,8 @@ from penstock.wire.stored.group import (
 
 EXPIRY = "expire-offsets"
 NO_RETENTION = NO_EXPIRY = -1
+LATEST_EXPIRY = 2**63 - 1
+"""What a stored record can tell; a retention beyond it means for ever."""
 VALUE_VERSION, VALUE_VERSION_WITH_EXPIRY = 4, 1
 FIRST_COMMIT_THAT_MISSES_GROUPS = 9
 NOTHING = OffsetStore()
@@ -99,7 +101,9 @@ class Offsets(Part):
         check = self._check_commit(request, version, outcome)
         by_id = version >= FIRST_COMMIT_BY_ID
         retention_ms = request.retention_time_ms
-        expires_at_ms = NO_EXPIRY if retention_ms == NO_RETENTION else now_ms + retention_ms
+        expires_at_ms = (
+            NO_EXPIRY if retention_ms == NO_RETENTION else min(now_ms + retention_ms, LATEST_EXPIRY)
+        )
         answers = []
         for topic in request.topics:
             found = find_topic(self.context.image, topic, by_id=by_id)

@@ -15,6 +15,7 @@ from penstock.wire.messages import delete_share_group_offsets as delete
 from penstock.wire.stored.share_group import ShareGroupStatePartitionMetadataKey
 
 UNKNOWN_PARTITION = "This server does not host this topic-partition."
+NEGATIVE_OFFSET = "A share group can't begin at a negative offset."
 NO_OFFSETS = "There is no offset information to delete."
 
 
@@ -71,7 +72,10 @@ class ShareGroupOffsets(Part):
         answer.partitions = partitions = []
         for partition in asked.partitions:
             result = alter.AlterShareGroupOffsetsResponsePartition(partition.partition_index)
-            if topic is not None and partition.partition_index in topic.partitions:
+            if partition.start_offset < 0:
+                result.error_code = ErrorCode.INVALID_REQUEST
+                result.error_message = NEGATIVE_OFFSET
+            elif topic is not None and partition.partition_index in topic.partitions:
                 offsets.setdefault(topic.topic_id, {})[partition.partition_index] = partition.start_offset
             else:
                 result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
