@@ -1,15 +1,29 @@
 """Bytes that are no request: the connection is closed without an answer, and the broker serves on."""
 
+import asyncio
 import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from penstock.testing import InProcessBroker, Rule
+from penstock.testing.interception.exchange import Exchange
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.frames import decode_response_frame
 from penstock.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from penstock.wire.messages.produce import ProduceRequest
-from tests.broker.asking import PRODUCE_BY_NAME, batch_of, log_end_offset, metadata, produce_request, produced
+from penstock.wire.schema import ApiMessage
+from tests.broker.asking import (
+    PRODUCE_BY_NAME,
+    batch_of,
+    log_end_offset,
+    metadata,
+    produce_request,
+    produced,
+    unique_topic,
+)
 from tests.broker.conftest import Server
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
 
@@ -166,6 +180,57 @@ def test_every_advertised_version_of_metadata_is_served(client: WireClient) -> N
 def test_a_strange_client_name_is_refused_and_the_connection_stays(client: WireClient, name: str) -> None:
     assert client.send(ApiVersionsRequest(name, "1.0"), 3).error_code == 42
     assert client.send(ApiVersionsRequest("test", "1.0"), 3).error_code == 0
+
+
+@pytest.mark.parametrize("delay_seconds", [0, 0.05])
+def test_an_answer_that_cannot_be_encoded_closes_the_connection(
+    broker: InProcessBroker, caplog: pytest.LogCaptureFixture, delay_seconds: float
+) -> None:
+    """Answered at once or after a wait; what is told of it is one line."""
+    too_much = MetadataResponse(throttle_time_ms=2**40)
+
+    async def act(rule: Rule, exchange: Exchange) -> ApiMessage:
+        await asyncio.sleep(delay_seconds)
+        return too_much
+
+    with broker.interceptor.rule(ApiKey.METADATA, act), WireClient(broker.bootstrap_servers) as client:
+        client.post(MetadataRequest(topics=[]), 12)
+        client.expect_closed()
+    (line,) = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert "MetadataResponse v12 can't be encoded" in line.getMessage()
+    assert line.exc_info is None
+    with WireClient(broker.bootstrap_servers) as client:
+        assert metadata(client).brokers
+
+
+# turns
+
+MANY = 3250
+LONGEST_WAIT_SECONDS = 0.25
+
+
+def ask_often(bootstrap: str, topic: str) -> list[int]:
+    """Sends many requests in one write; the correlation ids as they come back."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    with WireClient(bootstrap) as client:
+        client.send_bytes(b"".join(request_bytes(request, 12, number) for number in range(MANY)))
+        return [int.from_bytes(client.receive_frame()[:4]) for _ in range(MANY)]
+
+
+@pytest.mark.parametrize("senders", [1, 4])
+def test_many_requests_in_one_write_stall_nobody_else(
+    server: Server, client: WireClient, other_client: WireClient, senders: int
+) -> None:
+    topic = unique_topic(other_client, 250)
+    longest = 0.0
+    with ThreadPoolExecutor(senders) as threads:
+        asking = [threads.submit(ask_often, server.bootstrap, topic) for _ in range(senders)]
+        while not all(each.done() for each in asking):
+            began = time.monotonic()
+            client.send(ApiVersionsRequest("test", "1.0"))
+            longest = max(longest, time.monotonic() - began)
+    assert all(each.result() == list(range(MANY)) for each in asking), "answered in order"
+    assert longest < LONGEST_WAIT_SECONDS
 
 
 # frames in pieces
