@@ -8,6 +8,7 @@ import asyncio
 import importlib
 import logging
 import pkgutil
+import resource
 from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -28,6 +29,11 @@ log = logging.getLogger("penstock.broker.router")
 
 __all__ = ["RequestContext", "Router", "handles", "load_handlers"]
 
+
+RESERVED_DESCRIPTORS = 64
+"""Of those that the process may have; clients are refused before they take the ones for ZooKeeper and the logs."""
+SHORTAGE_LOG_SECONDS = 10.0
+"""A shortage of descriptors is told once in this time, not for each client."""
 
 Handler = Callable[["Broker", Any, RequestContext], Answer]
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Answer])
@@ -72,6 +78,14 @@ def load_handlers() -> None:
         importlib.import_module(f"penstock.broker.handlers.{module.name}")
 
 
+def _descriptors_for_clients() -> float:
+    """The system hands out the lowest number that is free: one beyond this means that the reserve is touched."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return float("inf")
+    return limit - min(RESERVED_DESCRIPTORS, limit // 4)
+
+
 class Route(NamedTuple):
     """One version of an API, as far as it can be worked out beforehand."""
 
@@ -93,11 +107,14 @@ class Router:
         self.connections_by_ip: Counter[str] = Counter()
         self.receive_buffers = ReceiveBuffers()
         self._turns: deque[Connection] = deque()
+        self._shortage_told_at = -SHORTAGE_LOG_SECONDS
 
     def on_connected(self, connection: Connection) -> None:
         self.connections.add(connection)
         self.connections_by_ip[connection.peer_ip] += 1
         settings = self.broker.settings
+        if connection.descriptor >= _descriptors_for_clients():
+            self._refuse_for_want_of_descriptors(connection)
         if len(self.connections) > settings.max_connections:
             self._refuse(connection, f"max.connections is {settings.max_connections}")
         limit = settings.max_connections_by_ip.get(connection.peer_ip, settings.max_connections_per_ip)
@@ -107,6 +124,17 @@ class Router:
     def _refuse(self, connection: Connection, why: str) -> None:
         log.warning("closing the connection of %s: %s", connection.peer, why)
         connection.close()
+
+    def _refuse_for_want_of_descriptors(self, connection: Connection) -> None:
+        connection.close()
+        if self.loop.time() - self._shortage_told_at >= SHORTAGE_LOG_SECONDS:
+            self._shortage_told_at = self.loop.time()
+            log.error(
+                "closing new connections, since the process is short of file descriptors: it may have %d (ulimit -n)"
+                " and keeps the last ones for itself; %d connections are open",
+                resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+                len(self.connections),
+            )
 
     def on_disconnected(self, connection: Connection) -> None:
         self.connections.discard(connection)
