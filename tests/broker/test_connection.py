@@ -3,7 +3,6 @@
 import asyncio
 import struct
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,13 +15,16 @@ from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopi
 from penstock.wire.messages.produce import ProduceRequest
 from penstock.wire.schema import ApiMessage
 from tests.broker.asking import (
+    FETCH_BY_NAME,
     PRODUCE_BY_NAME,
     batch_of,
+    fetch_request,
     log_end_offset,
     metadata,
     produce_request,
     produced,
-    unique_topic,
+    records_of,
+    wanted,
 )
 from tests.broker.conftest import Server
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
@@ -203,36 +205,6 @@ def test_an_answer_that_cannot_be_encoded_closes_the_connection(
         assert metadata(client).brokers
 
 
-# turns
-
-MANY = 3250
-LONGEST_WAIT_SECONDS = 0.25
-
-
-def ask_often(bootstrap: str, topic: str) -> list[int]:
-    """Sends many requests in one write; the correlation ids as they come back."""
-    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
-    with WireClient(bootstrap) as client:
-        client.send_bytes(b"".join(request_bytes(request, 12, number) for number in range(MANY)))
-        return [int.from_bytes(client.receive_frame()[:4]) for _ in range(MANY)]
-
-
-@pytest.mark.parametrize("senders", [1, 4])
-def test_many_requests_in_one_write_stall_nobody_else(
-    server: Server, client: WireClient, other_client: WireClient, senders: int
-) -> None:
-    topic = unique_topic(other_client, 250)
-    longest = 0.0
-    with ThreadPoolExecutor(senders) as threads:
-        asking = [threads.submit(ask_often, server.bootstrap, topic) for _ in range(senders)]
-        while not all(each.done() for each in asking):
-            began = time.monotonic()
-            client.send(ApiVersionsRequest("test", "1.0"))
-            longest = max(longest, time.monotonic() - began)
-    assert all(each.result() == list(range(MANY)) for each in asking), "answered in order"
-    assert longest < LONGEST_WAIT_SECONDS
-
-
 # frames in pieces
 
 
@@ -284,3 +256,41 @@ def test_a_large_frame_between_small_ones(client: WireClient, topic: str) -> Non
     assert client.receive(produce_request(topic, large), PRODUCE_BY_NAME, 2).responses
     assert client.receive(MetadataRequest(), 12, 1).brokers
     assert produced(client, topic, batch_of(b"small")) == 1
+
+
+# a client that reads slowly
+
+
+def test_answers_that_the_socket_does_not_take_at_once(
+    server: Server, client: WireClient, topic: str
+) -> None:
+    """Record bytes and other answers, in order and whole, however late the client reads them."""
+    values = [bytes([number]) * 900_000 for number in range(12)]
+    for value in values:
+        produced(client, topic, batch_of(value))
+    rounds = 4
+    asked = fetch_request(wanted(topic, max_bytes=1 << 24))
+    with WireClient(server.bootstrap) as slow:
+        for number in range(rounds):
+            slow.send_bytes(request_bytes(asked, FETCH_BY_NAME, number))
+            slow.send_bytes(request_bytes(MetadataRequest(topics=[]), 12, 100 + number))
+        time.sleep(0.2)
+        for number in range(rounds):
+            answer = slow.receive(asked, FETCH_BY_NAME, number)
+            assert [one.value for one in records_of(answer.responses[0].partitions[0])] == values
+            assert slow.receive(MetadataRequest(), 12, 100 + number).brokers
+
+
+def test_a_client_that_leaves_before_it_has_read(server: Server, client: WireClient, topic: str) -> None:
+    for _ in range(12):
+        produced(client, topic, batch_of(bytes(900_000)))
+    asked = fetch_request(wanted(topic, max_bytes=1 << 24))
+    for ends_first in (True, False):
+        with WireClient(server.bootstrap) as leaving:
+            for _ in range(3):
+                leaving.post(asked, FETCH_BY_NAME)
+            time.sleep(0.05)
+            if ends_first:
+                leaving.end_sending()
+                time.sleep(0.05)
+    assert metadata(client).brokers

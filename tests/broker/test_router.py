@@ -1,23 +1,29 @@
-"""More clients than the process may have descriptors: some are refused, and nobody else notices."""
+"""What many clients, or one that asks much at once, take from the others: nothing that these notice."""
 
 import os
 import resource
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from penstock.broker.router import RESERVED_DESCRIPTORS
+from penstock.wire.messages.api_versions import ApiVersionsRequest
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.asking import metadata, new_topic
 from tests.broker.conftest import only_penstock
 from tests.broker.platform import Platform
 from tests.support.processes import wait_for
-from tests.support.wire_client import WireClient
+from tests.support.wire_client import WireClient, request_bytes
 
 pytestmark = [pytest.mark.processes, only_penstock]
 
 LIMIT = 300
+MANY = 3250
+LONGEST_WAIT_SECONDS = 0.25
 
 
 def is_open(connected: socket.socket) -> bool:
@@ -57,3 +63,25 @@ def test_a_rush_of_clients_leaves_descriptors_to_the_broker(tmp_path: Path) -> N
         told = [line for line in platform.broker.log_text().splitlines() if "descriptors" in line]
         assert len(told) == 1
         assert "Traceback" not in platform.broker.log_text()
+
+
+def ask_often(bootstrap: str, topic: str) -> list[int]:
+    """Sends many requests in one write; the correlation ids as they come back."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    with WireClient(bootstrap) as client:
+        client.send_bytes(b"".join(request_bytes(request, 12, number) for number in range(MANY)))
+        return [int.from_bytes(client.receive_frame()[:4]) for _ in range(MANY)]
+
+
+def test_many_requests_in_one_write_stall_nobody_else(tmp_path: Path) -> None:
+    longest = 0.0
+    with Platform(tmp_path / "platform") as platform, WireClient(platform.bootstrap) as client:
+        topic = new_topic(client, "large", 1000)
+        with ThreadPoolExecutor(1) as thread:
+            asking = thread.submit(ask_often, platform.bootstrap, topic)
+            while not asking.done():
+                began = time.monotonic()
+                client.send(ApiVersionsRequest("test", "1.0"))
+                longest = max(longest, time.monotonic() - began)
+    assert asking.result() == list(range(MANY)), "answered in order"
+    assert longest < LONGEST_WAIT_SECONDS
