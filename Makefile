@@ -54,7 +54,7 @@ check: $(DEV_INSTALLED) ## lint, format, types
 	$(BIN)/mypy
 
 faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
-	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 \
+	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 PENSTOCK_FAULT_README_ROUNDS=10 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
 
 compare: $(DEV_INSTALLED) test-packages ## all sweeps beside the Java tools, of which tests run a slice

@@ -19,6 +19,7 @@ from tests.support.processes import Process, free_port, wait_for
 from tests.support.spark import QUICK_JAVA
 from tests.support.spark_cluster import SparkCluster
 from tests.support.spark_processes import is_alive, java_below, kill, python_workers_below
+from tests.support.topic_records import abort_records
 
 SCRIPTS = Path(sys.executable).parent
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -34,6 +35,8 @@ SCHEMA = {
 PATIENCE_SECONDS = 240.0
 EXECUTOR_MEMORY = "512m"
 MOST_KILLS = 5
+NEVER, ABORTED = 10_000_000, 50
+"""Numbers that are in the topic and not committed, and how many of them at a time."""
 SECONDS_TO_SEE_A_LOSS = 10.0
 
 
@@ -44,7 +47,9 @@ def line_of(number: int) -> str:
 class ConnectPipeline:
     """Every number that `write` appends to the file is to be once in each of the places."""
 
-    def __init__(self, folder: Path, platform: Platform, postgres: Postgres, chance: random.Random) -> None:
+    def __init__(
+        self, folder: Path, platform: Platform, postgres: Postgres | None, chance: random.Random
+    ) -> None:
         self._folder, self._platform, self._postgres, self._chance = folder, platform, postgres, chance
         self._file = folder / "numbers"
         self._file.touch()
@@ -83,7 +88,7 @@ class ConnectPipeline:
             "task.restart.backoff.ms": "500",
             "task.restart.backoff.max.ms": "2000",
             "task.restart.max.retries": "1000",
-            **self._spark_settings(),
+            **self._worker_settings(),
         }
         properties = self._folder / "worker.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
@@ -94,11 +99,12 @@ class ConnectPipeline:
         assert self._worker is not None
         self._worker.wait_until(self._client.is_ready, PATIENCE_SECONDS, "the worker to be ready")
 
-    def _spark_settings(self) -> dict[str, str]:
+    def _worker_settings(self) -> dict[str, str]:
         return {}
 
     def _connectors(self) -> dict[str, dict[str, str]]:
         sink = {"topics": "numbers", "value.converter": JSON, "tasks.max": "2"}
+        assert self._postgres is not None
         rows = {
             **sink,
             "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
@@ -152,7 +158,14 @@ class ConnectPipeline:
     def write(self, count: int) -> None:
         with self._file.open("a") as file:
             file.writelines(line_of(number) for number in range(self.written, self.written + count))
+        if self.written:  # the topic is there
+            self._abort_some()
         self.written += count
+
+    def _abort_some(self) -> None:
+        """A source's transaction that came to nothing, in front of each sink: a row of it anywhere is one too many."""
+        lines = (line_of(number).rstrip() for number in range(NEVER, NEVER + ABORTED))
+        abort_records(self._platform.bootstrap, "numbers", *lines)
 
     # --- what befalls it
 
@@ -186,6 +199,7 @@ class ConnectPipeline:
         self._platform.restart_broker(kill=True)
 
     def kill_postgres(self) -> None:
+        assert self._postgres is not None
         self._postgres.kill()
         self._postgres.start()
 
@@ -214,6 +228,7 @@ class ConnectPipeline:
         }
 
     def _rows(self, table: str) -> tuple[int, int]:
+        assert self._postgres is not None
         with psycopg.connect(self._postgres.dsn) as connection:
             if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone() == (None,):
                 return 0, 0
@@ -272,7 +287,7 @@ class ClusterPipeline(ConnectPipeline):
         super().stop()
         self._cluster.stop()
 
-    def _spark_settings(self) -> dict[str, str]:
+    def _worker_settings(self) -> dict[str, str]:
         return {"spark.master": self._cluster.address, "spark.executor.memory": EXECUTOR_MEMORY}
 
     def faults(self) -> list[Callable[[], None]]:

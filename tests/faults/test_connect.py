@@ -12,6 +12,7 @@ import pytest
 
 from tests.broker.platform import Platform
 from tests.faults.connect_pipeline import ClusterPipeline, ConnectPipeline
+from tests.faults.readme_pipeline import ReadmePipeline
 from tests.support.postgres import running_postgres
 from tests.support.spark import require_java
 from tests.support.spark_cluster import SparkCluster
@@ -21,6 +22,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(720
 Fault = Callable[[], None]
 
 ROUNDS = int(os.environ.get("PENSTOCK_FAULT_CONNECT_ROUNDS", "2"))
+README_ROUNDS = int(os.environ.get("PENSTOCK_FAULT_README_ROUNDS", "1"))
 CLUSTER_ROUNDS = int(os.environ.get("PENSTOCK_FAULT_CONNECT_ROUNDS", "1"))
 LINES = 2_000
 MOST_SECONDS_BEFORE_A_FAULT = 4.0
@@ -79,3 +81,20 @@ def test_every_record_arrives_exactly_once_from_a_cluster(
             check_that_all_is_there_once(pipeline)
         finally:
             pipeline.stop()
+
+
+def test_the_pipeline_of_the_readme_has_each_view_once(
+    tmp_path: Path, platform: Platform, chance: random.Random
+) -> None:
+    """A kill leaves a transaction in the topic that is aborted later, and its views come again."""
+    pipeline = ReadmePipeline(tmp_path, platform, chance)
+    try:
+        pipeline.start()
+        for number in range(README_ROUNDS):
+            pipeline.kill_in_the_middle()
+            print(f"{number + 1} kills: {pipeline.found()}")
+        views = pipeline.rest()
+        pipeline.wait_until_all_is_there()
+        assert pipeline.found() == {"table": (views, views), "lake": (views, views)}
+    finally:
+        pipeline.stop()

@@ -1,14 +1,16 @@
-"""All records of a topic, known to be all by the end that librdkafka tells of, not by a time without records."""
+"""All records of a topic, known to be all by the end that librdkafka tells of, not by a time without records; and
+records that nobody who reads what is committed may ever see."""
 
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterable
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock import ConsumerRecord
+from penstock import ConsumerRecord, KafkaProducer
 from penstock.client.consumer.decode import plain_records
 
 SECONDS: Final = 60.0
@@ -49,3 +51,16 @@ def records_to_end(
         return plain_records(found)
     finally:
         consumer.close()
+
+
+def abort_records(bootstrap: str, topic: str, *values: str) -> None:
+    """They are in the topic, as a source leaves them that is killed before its transaction is committed."""
+    with KafkaProducer(
+        bootstrap_servers=bootstrap, transactional_id=f"aborts-{uuid.uuid4().hex}"
+    ) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(topic, value.encode())
+        producer.flush(SECONDS)
+        producer.abort_transaction()

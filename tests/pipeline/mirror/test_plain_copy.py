@@ -15,6 +15,7 @@ from penstock import KafkaAdmin, KafkaProducer, TopicPartition
 from tests.pipeline.mirror.flows import Flow
 from tests.support.processes import Process, wait_for
 from tests.support.times import RECENTLY_MS
+from tests.support.topic_records import abort_records
 
 pytestmark = pytest.mark.processes
 
@@ -59,6 +60,16 @@ def test_topics_are_copied_under_their_names_and_a_restart_goes_on(flow: Flow, t
     with KafkaAdmin(bootstrap_servers=flow.target) as admin:
         names = {topic.name for topic in admin.list_topics() if topic.name.startswith(flow.topic)}
     assert names == {flow.topic, f"{flow.topic}-2"}
+
+
+def test_what_was_aborted_is_not_copied(flow: Flow, tmp_path: Path) -> None:
+    flow.create(flow.source, flow.topic)
+    flow.produce("1")
+    abort_records(flow.source, flow.topic, "never")
+    flow.produce("2")
+    with Process(command(*files(flow, tmp_path), "--include", flow.topic), tmp_path / "log") as maker:
+        maker.wait_until(lambda: committed(flow) == 4, SECONDS, "the commit")
+    assert flow.values(flow.topic) == ["1", "2"]
 
 
 def committed(flow: Flow) -> int:

@@ -15,6 +15,7 @@ from penstock.pipeline.mirror.formats import OffsetSync
 from tests.pipeline.mirror.flows import Flow
 from tests.support.processes import wait_for
 from tests.support.times import RECENTLY_MS
+from tests.support.topic_records import abort_records
 
 
 def numbers(first: int, last: int) -> list[str]:
@@ -85,15 +86,27 @@ def test_positions_of_mirror_maker_2_are_taken_over(flow: Flow) -> None:
 
 def test_what_was_aborted_in_the_source_is_not_copied(flow: Flow) -> None:
     flow.create(flow.source, flow.topic)
-    with KafkaProducer(bootstrap_servers=flow.source, transactional_id=flow.group) as producer:
-        producer.init_transactions()
-        for value, is_good in ((b"good", True), (b"bad", False), (b"better", True)):
-            producer.begin_transaction()
-            producer.send(flow.topic, value)
-            producer.flush(30)
-            (producer.commit_transaction if is_good else producer.abort_transaction)()
+    flow.produce("good")
+    abort_records(flow.source, flow.topic, "bad")
+    flow.produce("better")
     flow.tick()
     assert flow.values() == ["good", "better"]
+
+
+def test_the_end_to_start_at_is_that_of_what_is_committed(flow: Flow) -> None:
+    """A transaction that was open when the connector began is copied whole, once it is committed."""
+    flow.create(flow.source, flow.topic)
+    flow.produce("before")
+    with KafkaProducer(bootstrap_servers=flow.source, transactional_id=flow.group) as producer:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(flow.topic, b"first half")
+        producer.flush(30)
+        (work,) = flow.works(**{"source.consumer.auto.offset.reset": "latest"})
+        producer.send(flow.topic, b"second half")
+        producer.commit_transaction()
+    run_task(work)
+    assert flow.values() == ["first half", "second half"]
 
 
 def test_offset_syncs_name_records_that_are_there(flow: Flow) -> None:

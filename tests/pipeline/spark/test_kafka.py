@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql.functions import arrow_udf
 
-from penstock.client import ConsumerRecord, KafkaAdmin, KafkaProducer
+from penstock.client import ConsumerRecord, KafkaAdmin, KafkaProducer, OffsetSpec, TopicPartition
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.kafka import KafkaInput, KafkaOutput, read_kafka, write_kafka
 from penstock.pipeline.spark.kafka_sink import write_once
@@ -19,7 +19,7 @@ from penstock.pipeline.spark.settings import EngineError
 from tests.pipeline.spark import works
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
-from tests.support.topic_records import records_to_end
+from tests.support.topic_records import abort_records, records_to_end
 
 PATIENCE_S = 60.0
 _numbers = count()
@@ -49,6 +49,12 @@ class Topics:
 
     def values(self) -> list[int]:
         return sorted(int(record.value) for record in self.arrived())
+
+    def ends(self) -> int:
+        """With what was aborted, and markers."""
+        wanted = {TopicPartition(self.source, number): OffsetSpec.LATEST for number in range(2)}
+        with KafkaAdmin(self.configs) as admin:
+            return sum(each.offset for each in admin.list_offsets(wanted).values())
 
     def lag(self, group: str) -> int:
         with KafkaAdmin(self.configs) as admin:
@@ -87,11 +93,13 @@ def _passing(engine: Engine, topics: Topics, name: str, **choices: Any) -> Any:
 def test_records_pass_with_all_that_they_have(engine: Engine, topics: Topics, with_jars: bool) -> None:
     if with_jars:
         _require_jars(engine)
-    topics.send(0, 20)
+    topics.send(0, 10)
+    abort_records(topics.configs["bootstrap.servers"], topics.source, "666", "667")
+    topics.send(10, 20)
     name = f"passing {'jars' if with_jars else 'librdkafka'}"
     query = _passing(engine, topics, name, with_jars=with_jars)
     wait_for(lambda: len(topics.values()) >= 20, PATIENCE_S, lambda: f"records: {query.progress()}")
-    wait_for(lambda: topics.lag(f"group of {name}") == 20, PATIENCE_S, "the positions of a group")
+    wait_for(lambda: topics.lag(f"group of {name}") == topics.ends(), PATIENCE_S, "the positions of a group")
     assert query.progress()["batch_ms"] > 0
     assert query.progress()["offsets_behind"] == 0
     assert f'penstock_query_batch_seconds{{query="{name}"}}' in engine.metrics_text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
+from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import describe_topics
 from penstock.client.admin.topics import list_topics
@@ -39,9 +39,11 @@ def partition_counts(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
     return {name: len(each.partitions) for name, each in found.items() if not isinstance(each, KafkaError)}
 
 
-def end_offsets(cluster: Cluster, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+def end_offsets(
+    cluster: Cluster, partitions: Iterable[TopicPartition], isolation_level: IsolationLevel
+) -> dict[TopicPartition, int]:
     wanted = {partition: int(OffsetSpec.LATEST) for partition in partitions}
-    found = now(list_offsets(cluster, wanted)) if wanted else {}
+    found = now(list_offsets(cluster, wanted, isolation_level=isolation_level)) if wanted else {}
     return {where: each.offset for where, each in found.items() if not isinstance(each, KafkaError)}
 
 

@@ -1,7 +1,8 @@
 """The first MirrorMaker: members of a consumer group that produce what they read, under the same names.
 
-A batch is committed when all of it is acknowledged, so each record arrives, and after a crash some of them twice.
-Whoever needs each once, translated offsets or names of their own uses the connectors.
+What was aborted in the source is not read, unless `isolation.level` says so. A batch is committed when all of it is
+acknowledged, so each record arrives, and after a crash some of them twice. Whoever needs each once, translated offsets
+or names of their own uses the connectors.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ class Streams:
         count: int,
         stops_when_refused: bool,
     ) -> None:
-        self._consumer_configs = {**consumer_configs, "enable.auto.commit": "false"}
+        self._consumer_configs = {
+            "isolation.level": "read_committed",
+            **consumer_configs,
+            "enable.auto.commit": "false",
+        }
         self._producer_configs = {"acks": "all", "enable.idempotence": "true", **producer_configs}
         self._include = include
         self._stops_when_refused = stops_when_refused

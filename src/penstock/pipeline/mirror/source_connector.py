@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from penstock.client.admin.list_offsets import IsolationLevel
 from penstock.client.cluster import Cluster
 from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import Configs, SourceConnector
@@ -107,10 +108,11 @@ class MirrorSourceConnector(SourceConnector):
     def _look_where_to_start(self, source: Cluster) -> None:
         """With `auto.offset.reset=latest`: the end as it is now, for partitions that no task has copied from yet. Each
         task of a tick would else begin at the end of its own time, and miss what comes between ticks."""
-        reset = client_configs(self.configs, SOURCE, "consumer", "")["auto.offset.reset"]
+        consumer = client_configs(self.configs, SOURCE, "consumer", "")
         new = [each for each in self._partitions() if each not in self._starts]
-        if reset == "latest":
-            self._starts |= end_offsets(source, new)
+        if consumer["auto.offset.reset"] == "latest":
+            level = IsolationLevel[consumer["isolation.level"].upper()]
+            self._starts |= end_offsets(source, new, level)
 
     def _refresh_topics(self) -> None:
         with self._clusters() as (source, target):

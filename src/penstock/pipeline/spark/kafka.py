@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 Guarantee = Literal["at_least_once", "exactly_once_v2"]
 PYTHON_FORMAT = "penstock-kafka"
 CLIENT_PREFIX = "kafka."
+READING = {"isolation.level": "read_committed"}
+"""What every query's consumer has unless it is told otherwise."""
 _SET_BY_SPARK = {
     "auto.offset.reset",
     "enable.auto.commit",
@@ -39,7 +41,7 @@ _SET_BY_SPARK = {
 @dataclass(frozen=True, slots=True)
 class KafkaInput:
     client_configs: Mapping[str, str]
-    """bootstrap.servers, security, isolation.level ..., by Kafka's names."""
+    """bootstrap.servers, security ..., by Kafka's names; without `isolation.level` what is committed is read."""
     topics: tuple[str, ...] = ()
     topic_pattern: str | None = None
     """A regular expression, in place of `topics`."""
@@ -71,7 +73,7 @@ def read_kafka(session: SparkSession, source: KafkaInput, *, with_jars: bool) ->
 
 
 def _input_options(source: KafkaInput) -> dict[str, str]:
-    options = _client_options(source.client_configs)
+    options = _client_options({**READING, **source.client_configs})
     options["startingOffsets"] = source.starting_offsets
     options["includeHeaders"] = "true"
     options["failOnDataLoss"] = "true" if source.fail_on_data_loss else "false"

@@ -29,7 +29,7 @@ from penstock.client import (
     TopicPartition,
 )
 from penstock.client.librdkafka import Consumer, Message, NativeTopicPartition
-from penstock.pipeline.spark.kafka import CLIENT_PREFIX, PYTHON_FORMAT
+from penstock.pipeline.spark.kafka import CLIENT_PREFIX, PYTHON_FORMAT, READING
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -246,4 +246,4 @@ def native_consumer_for(configs: Mapping[str, str]) -> Consumer:
 def _reader_configs(configs: Mapping[str, str]) -> dict[str, str]:
     """An offset that is gone is an error, not a reason to read from elsewhere."""
     without_group = {name: value for name, value in configs.items() if name != "group.id"}
-    return {**without_group, "auto.offset.reset": "none"}
+    return {**READING, **without_group, "auto.offset.reset": "none"}

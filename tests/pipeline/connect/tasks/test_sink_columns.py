@@ -55,6 +55,15 @@ def test_objects_come_as_columns(place: Place, file: Path) -> None:
     assert (report.records, report.polled, report.bytes, report.topics) == (2, 2, 14, {place.topic})
 
 
+def test_what_was_aborted_is_in_no_column(place: Place, file: Path) -> None:
+    place.produce('{"a":1}')
+    place.abort('{"a":666}')
+    place.produce('{"a":2}')
+    assert run(place, file).positions == {(place.topic, 0): 4}
+    assert kinds(file) == {"SinkColumns"}
+    assert [line[4] for line in lines(file)] == [{"a": 1}, {"a": 2}]
+
+
 def test_a_tombstone_comes_as_a_record(place: Place, file: Path) -> None:
     place.produce('{"a":1}', None)
     assert run(place, file).positions == {(place.topic, 0): 2}

@@ -53,6 +53,29 @@ def test_a_tick_goes_on_where_the_last_was_committed(place: Place, file: Path) -
     assert run_task(place.sink(file, report.positions[place.topic, 0])).positions == {}
 
 
+def test_what_was_aborted_is_not_put(place: Place, file: Path) -> None:
+    place.produce("a")
+    place.abort("never", "neither")
+    place.produce("b")
+    report = run_task(place.sink(file))
+    assert values(file) == ["a", "b"]
+    assert report.positions == {(place.topic, 0): 5}  # a, two that were aborted, their marker, b
+
+
+@pytest.mark.parametrize("where", ["worker", "connector"])
+def test_who_asks_for_it_gets_what_was_aborted(place: Place, file: Path, where: str) -> None:
+    place.abort("x")
+    level = {"isolation.level": "read_uncommitted"}
+    if where == "connector":
+        work = place.sink(file, **{f"consumer.override.{name}": each for name, each in level.items()})
+    else:
+        work = place.sink(file)
+        given = {f"consumer.{name}": each for name, each in level.items()}
+        work = replace(work, worker_configs={**work.worker_configs, **given})
+    run_task(work)
+    assert values(file) == ["x"]
+
+
 def test_where_nothing_was_committed(place: Place, file: Path) -> None:
     place.produce("a")
     latest = run_task(place.sink(file, **{"consumer.override.auto.offset.reset": "latest"}))

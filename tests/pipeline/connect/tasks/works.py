@@ -10,7 +10,7 @@ from penstock import ConsumerRecord, KafkaAdmin, KafkaProducer
 from penstock.pipeline.connect.storage.offset_state import OffsetState
 from penstock.pipeline.connect.tasks.work import TaskWork
 from tests.support.cluster_fixture import KafkaServer
-from tests.support.topic_records import records_to_end
+from tests.support.topic_records import abort_records, records_to_end
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -76,3 +76,7 @@ class Place:
         with KafkaProducer(bootstrap_servers=self.bootstrap) as producer:
             for value in values:
                 producer.produce(self.topic, None if value is None else value.encode(), **more)
+
+    def abort(self, *values: str) -> None:
+        """Puts them into the topic, in a transaction that comes to nothing."""
+        abort_records(self.bootstrap, self.topic, *values)

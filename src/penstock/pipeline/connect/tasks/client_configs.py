@@ -3,6 +3,9 @@ connector's `producer.override.`, each over the ones before.
 
 `security.protocol`, `sasl.` and `ssl.` of the worker count where the prefixed ones say nothing. What no client knows is
 left out with a warning, as in Kafka: files of Kafka Connect name Java's interceptors and reporters.
+
+Unlike Kafka's, our sinks read committed records unless told otherwise: all our sources write in transactions, and one
+that was killed leaves records behind that it writes again.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ _DEFAULTS: Final[dict[Client, dict[str, str]]] = {
     },
     "consumer": {
         "auto.offset.reset": "earliest",
+        "isolation.level": "read_committed",
         "max.poll.records": str(MAX_POLL_RECORDS),
         "default.api.timeout.ms": str(MAX_BLOCK_MS),
     },
