@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli.platform.overrides import parse_settings
 from penstock.errors import ConfigError
 from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.registry.settings import RegistrySettings
@@ -33,6 +34,12 @@ from tests.stack.platform import penstock
         (["--only", "kafka", "--only", "zookeeper"], "--only: got 'kafka'; takes zookeeper, broker"),
         (["--port-offset", "-1"], "--port-offset: got -1; takes 0 to 56443"),
         (["--override", "num.partitions"], "--override: got 'num.partitions'; takes NAME=VALUE"),
+        (["--set", "plugin.path"], "--set: got 'plugin.path'; takes SERVICE.NAME=VALUE"),
+        (["--set", "connect=x"], "--set: got 'connect=x'; takes SERVICE.NAME=VALUE"),
+        (
+            ["--set", "conect.plugin.path=x"],
+            "--set: got 'conect.plugin.path=x'; the services are zookeeper, br",
+        ),
         (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),
         (["--data-dir", "/a,b"], "--data-dir: got '/a,b'; takes a path without a comma"),
         (["--data-dir", "/proc/a"], "--data-dir: /proc/a can't be created"),
@@ -55,6 +62,28 @@ def test_help_lists_the_commands_and_the_data_directory() -> None:
     assert "zookeeper,broker,registry,rest" in of_up
     assert penstock("version").stdout == penstock("--version").stdout
     assert penstock("frobnicate").returncode == 2
+
+
+def test_any_setting_of_any_service() -> None:
+    given = parse_settings(
+        [
+            "connect.plugin.path=/srv/a,/srv/b",
+            "rest.consumer.request.timeout.ms = 2000",
+            "zookeeper.tickTime=500",
+        ]
+    )
+    assert given["connect"] == {"plugin.path": "/srv/a,/srv/b"}
+    broker = {"broker": {"num.partitions": "5"}}
+    options = StackOptions(Path("/d"), overrides={"num.partitions": "3"}, settings={**given, **broker})
+    properties = {service.kind: service.properties for service in plan(options)}
+    assert ConnectSettings.from_configs(properties["connect"]).plugin_path == ("/srv/a", "/srv/b")
+    assert properties["rest"]["consumer.request.timeout.ms"] == "2000"
+    assert properties["zookeeper"]["tickTime"] == "500"
+    assert properties["broker"]["num.partitions"] == "5"
+    assert (
+        properties["registry"]
+        == {each.kind: each for each in plan(StackOptions(Path("/d")))}["registry"].properties
+    )
 
 
 def test_the_plan_of_a_platform() -> None:

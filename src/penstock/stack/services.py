@@ -59,6 +59,8 @@ class StackOptions:
     only: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     overrides: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By kind of service; each over what the platform would give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,8 @@ def _service(
 ) -> Service:
     module = KINDS[kind].module
     assert module is not None
-    return Service(name, kind, options.host, port, module, properties)
+    given = options.settings.get(kind, {})
+    return Service(name, kind, options.host, port, module, {**properties, **given})
 
 
 def _address(host: str, port: int) -> str:

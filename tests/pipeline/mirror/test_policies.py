@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from pathlib import Path
+
 import pytest
 
 from penstock.errors import ConfigError
@@ -73,11 +77,22 @@ def test_offset_syncs_have_the_other_clusters_alias() -> None:
     )
 
 
-def test_a_policy_in_python() -> None:
-    given = {
-        **WEST,
-        "replication.policy.class": "penstock.pipeline.mirror.policies:IdentityReplicationPolicy",
-    }
+@pytest.mark.parametrize("name", ["mine", "tidepolicy:Mine", "tidepolicy.Mine"])
+def test_a_policy_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "tidepolicy.py").write_text(
+        "from penstock.pipeline.mirror.policies import IdentityReplicationPolicy as Mine\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "tidepolicy", raising=False)
+    given = {**WEST, "replication.policy.class": name}
+    with pytest.raises(ConfigError, match="could not be found"):
+        replication_policy(given)
+    assert "tidepolicy" not in sys.modules
+    info = tmp_path / "tides-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tides\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[penstock.connect]\nmine = tidepolicy:Mine\n")
+    importlib.invalidate_caches()
     assert replication_policy(given).remote_topic("west", "orders") == "orders"
 
 

@@ -1,9 +1,10 @@
-"""`--override NAME=VALUE`."""
+"""`--override NAME=VALUE` of the broker, `--set SERVICE.NAME=VALUE` of any service."""
 
 import argparse
 from collections.abc import Sequence
 
 from penstock.errors import ConfigError
+from penstock.stack.services import AVAILABLE
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +15,15 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a broker's setting, as in server.properties; can be given several times",
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SERVICE.NAME=VALUE",
+        dest="settings",
+        help="a setting of any service, as in connect.plugin.path=/srv/connectors; can be given several times. "
+        "Where services listen is said by --host and --port-offset",
+    )
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, str]:
@@ -22,3 +32,19 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, str]:
         if not equals or not name.strip():
             raise ConfigError(f"--override: got {text!r}; takes NAME=VALUE, as in num.partitions=3")
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By service."""
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        place, equals, value = text.partition("=")
+        service, dot, name = place.strip().partition(".")
+        if not equals or not dot or not name:
+            raise ConfigError(
+                f"--set: got {text!r}; takes SERVICE.NAME=VALUE, as in connect.plugin.path=/srv/connectors"
+            )
+        if service not in AVAILABLE:
+            raise ConfigError(f"--set: got {text!r}; the services are {', '.join(AVAILABLE)}")
+        found.setdefault(service, {})[name] = value.strip()
+    return found

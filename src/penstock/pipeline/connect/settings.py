@@ -82,7 +82,9 @@ class ConnectSettings:
     offset_flush_interval_ms: int = long(60_000, "How often a sink's offsets are committed.", at_least(1))
     offset_flush_timeout_ms: int = long(5_000, "How long that may take.", at_least(1))
     plugin_path: tuple[str, ...] = items(
-        (), "Folders and files of plugins in Python, beside those of installed packages.", importance=LOW
+        (),
+        "Folders, files and importable modules of plugins, beside what installed packages register.",
+        importance=LOW,
     )
     config_providers: tuple[str, ...] = items(
         (), "Names of config providers, each with config.providers.<name>.class.", importance=LOW

@@ -6,9 +6,9 @@ get (`consumer.`), then what those of its cluster get (`source.consumer.`), each
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from importlib.metadata import entry_points
+from typing import Any, Final, Literal, cast
 
 from penstock.client.config import AdminConfig, ConsumerConfig, ProducerConfig
 from penstock.errors import ConfigError
@@ -23,6 +23,7 @@ from penstock.pipeline.connect.api.config_def import (
     not_empty,
     one_of,
 )
+from penstock.pipeline.connect.plugins import ENTRY_POINTS
 from penstock.pipeline.mirror.filters import GROUP_KEYS, PROPERTY_KEYS, TOPIC_KEYS
 from penstock.pipeline.mirror.policies import DefaultReplicationPolicy, IdentityReplicationPolicy
 
@@ -41,6 +42,7 @@ _POLICIES: Final[dict[str, type[DefaultReplicationPolicy]]] = {
     "DefaultReplicationPolicy": DefaultReplicationPolicy,
     "IdentityReplicationPolicy": IdentityReplicationPolicy,
 }
+"""Others are entry points; nothing is imported because a configuration names it."""
 
 _BOOLEAN, _INT, _SHORT = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.SHORT
 _LONG, _STRING, _CLASS = ConfigType.LONG, ConfigType.STRING, ConfigType.CLASS
@@ -239,16 +241,14 @@ HEARTBEAT_CONFIG: Final = _COMMON.including(
 def _policy_class(name: str) -> type[DefaultReplicationPolicy]:
     if name in _POLICIES:
         return _POLICIES[name]
-    module_name, _, class_name = name.replace(":", ".").rpartition(".")
-    try:
-        found: Any = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError):
-        raise invalid(
-            "replication.policy.class",
-            name,
-            f"Class {name} could not be found; there are {', '.join(_POLICIES)}",
-        ) from None
-    return found  # type: ignore[no-any-return]
+    for point in entry_points(group=ENTRY_POINTS):
+        if name in (point.name, point.value, point.value.replace(":", ".")):
+            return cast(type[DefaultReplicationPolicy], point.load())
+    raise invalid(
+        "replication.policy.class",
+        name,
+        f"Class {name} could not be found; there are {', '.join(_POLICIES)}, and entry points of {ENTRY_POINTS}",
+    )
 
 
 def replication_policy(configs: Mapping[str, str]) -> DefaultReplicationPolicy:

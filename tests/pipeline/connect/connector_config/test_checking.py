@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def check_of(**settings: str) -> ConfigCheck:
     converters = {f"{each}.converter": PLAIN for each in ("key", "value", "header")}
     more = {name.replace("_", "."): value for name, value in settings.items()}
     configs = {"group.id": "workers", **topics, **converters, **more}
-    return ConfigCheck(Plugins(), ConnectSettings.from_configs(configs))
+    return ConfigCheck(Plugins(HERE), ConnectSettings.from_configs(configs))
 
 
 def source(**more: str | None) -> dict[str, str | None]:
@@ -271,3 +272,14 @@ def test_the_keys_of_a_plugin() -> None:
         check_of().plugin_config(TIDE, "9")
     with pytest.raises(BadRequestError, match=r"Invalid version specification: \["):
         check_of().plugin_config(TIDE, "[")
+
+
+def test_validating_imports_nothing_that_is_not_a_plugin() -> None:
+    sys.modules.pop("this", None)
+    for name in ("this.x", "this:x"):
+        with pytest.raises(BadRequestError, match="Failed to find any class that implements Connector"):
+            check_of().validate(source(connector_class=name))
+        keys = ("value.converter", "transforms.t.type", "predicates.p.type")
+        errors = errors_of({**source(transforms="t", predicates="p"), **dict.fromkeys(keys, name)})
+        assert all("could not be found" in " ".join(errors[key]) for key in keys), errors
+    assert "this" not in sys.modules

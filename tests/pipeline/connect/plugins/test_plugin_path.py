@@ -1,4 +1,4 @@
-"""Classes in files of `plugin.path`, by entry point and by Python path."""
+"""Classes in files of `plugin.path`, by entry point and by Python path; nothing else."""
 
 from __future__ import annotations
 
@@ -81,14 +81,33 @@ def test_a_class_of_the_plugin_path_is_loaded_by_reference_in_another_process(tm
     assert done.stdout == "BrookTask\n"
 
 
-def test_a_class_by_its_python_path() -> None:
+def test_a_module_of_the_plugin_path() -> None:
     name = "tests.pipeline.connect.plugins.some_connectors"
-    plugins = Plugins()
-    for text in (f"{name}:EchoSource", f"{name}.EchoSource"):
+    plugins = Plugins(name)
+    for text in (f"{name}:EchoSource", f"{name}.EchoSource", "EchoSource"):
         found = plugins.find("source", text)
         assert (found.name, found.version) == (f"{name}.EchoSource", "3.2.1")
     with pytest.raises(UnknownPlugin, match="implements Connector and which name matches"):
         plugins.find("sink", f"{name}.EchoSource")
+
+
+@pytest.mark.parametrize("text", ["dredger.DredgerConnector", "dredger:DredgerConnector", "dredger.x"])
+def test_a_module_that_nobody_named_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """It is importable, and has such a class; whoever may send a configuration could run it all the same."""
+    write_plugin(tmp_path, "Dredger", library="bucket")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for kind in PluginKind:
+        with pytest.raises(UnknownPlugin, match="Failed to find any class"):
+            Plugins().find(kind, text)
+    assert {"dredger", "bucket"}.isdisjoint(sys.modules)
+
+
+def test_ours_are_known_by_their_python_path() -> None:
+    converter = "penstock.pipeline.connect.converters.json_converter"
+    for text in (f"{converter}.JsonConverter", f"{converter}:JsonConverter"):
+        assert Plugins().find("converter", text).name == "org.apache.kafka.connect.json.JsonConverter"
 
 
 def test_nothing_of_a_file_runs_before_it_is_asked_for(tmp_path: Path) -> None:

@@ -210,11 +210,21 @@ def test_a_sink_reports_a_record_itself(place: Place, file: Path) -> None:
     configs = {
         "errors.tolerance": "all",
         "errors.deadletterqueue.topic.name": queue,
-        "errors.deadletterqueue.topic.replication.factor": "1",
     }
     report = run_task(place.sink(file, **configs))
     assert (values(file), report.dead_lettered) == (["b"], 1)
     assert [each.value for each in place.records(queue)] == [b"report"]
+
+
+def test_the_dead_letter_queue_has_as_many_replicas_as_there_are_brokers(place: Place, file: Path) -> None:
+    """Three by default, where there are three; a number that was asked for is not made another one."""
+    queue = {"errors.tolerance": "all", "errors.deadletterqueue.topic.name": new_name("dead")}
+    assert run_task(place.sink(file, **queue)).state == "RUNNING"
+    asked = {**queue, "errors.deadletterqueue.topic.name": new_name("dead")}
+    asked["errors.deadletterqueue.topic.replication.factor"] = "3"
+    refused = run_task(place.sink(file, **asked))
+    assert refused.state == "FAILED"
+    assert "Could not initialize dead letter queue" in (refused.error_message or "")
 
 
 def test_transforms_and_predicates(place: Place, file: Path) -> None:

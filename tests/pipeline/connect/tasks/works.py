@@ -38,6 +38,7 @@ class Place:
             "bootstrap.servers": self.bootstrap,
             "group.id": "connect-tests",
             "offset.storage.topic": self.offsets_topic,
+            "plugin.path": "tests.pipeline.connect.tasks.some_tasks",
             "key.converter": STRING,
             "value.converter": STRING,
         }

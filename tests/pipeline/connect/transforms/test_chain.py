@@ -33,7 +33,7 @@ class Shout(Transformation[ConnectRecord]):
 
 def chain(**configs: str) -> TransformChain[SinkRecord]:
     return TransformChain.from_configs(
-        {name.replace("__", "."): value for name, value in configs.items()}, Plugins()
+        {name.replace("__", "."): value for name, value in configs.items()}, Plugins(__name__)
     )
 
 

@@ -38,6 +38,7 @@ def worker_configs(bootstrap: str, group: str, more: Mapping[str, str] | None = 
         "status.storage.topic": f"{group}-status",
         "status.storage.partitions": "2",
         **{f"{each}.storage.replication.factor": "1" for each in ("config", "offset", "status")},
+        "plugin.path": HERE,
         "rest.advertised.host.name": "127.0.0.1",
         "session.timeout.ms": "6000",
         "heartbeat.interval.ms": "200",

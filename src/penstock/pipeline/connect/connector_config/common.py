@@ -234,7 +234,10 @@ _DEAD_LETTER_ROWS: Final = (
     ),
     _Row(
         *("errors.deadletterqueue.topic.replication.factor", SHORT, 3, MEDIUM, Width.MEDIUM),
-        *("Dead Letter Queue Topic Replication Factor", "Replicas of that topic, if it has to be made."),
+        *(
+            "Dead Letter Queue Topic Replication Factor",
+            "Replicas of that topic, if it has to be made.",
+        ),
     ),
     _Row(
         *("errors.deadletterqueue.context.headers.enable", BOOLEAN, False, MEDIUM, Width.MEDIUM),

@@ -2,7 +2,8 @@
 
 A file's classes are known by reading it, not by running it. Each file becomes a module with a name made of its path, so
 that two versions of one plugin can stand side by side, and so that the name means the same file on every machine
-that has it in the same place. Modules beside a file can be imported by it under their own names.
+that has it in the same place. Modules beside a file can be imported by it under their own names. An entry that is no
+path names an importable module, which keeps its name.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class PluginFile:
 
     @property
     def name(self) -> str:
-        """What it would be called in an import."""
+        """What it is called in an import, or would be."""
+        if not self.module.startswith(PREFIX):
+            return self.module
         return self.path.parent.name if self.path.name == "__init__.py" else self.path.stem
 
     def class_names(self) -> list[str]:
@@ -52,8 +55,20 @@ def files_in(plugin_path: Sequence[str]) -> Iterator[PluginFile]:
             yield _file(directory)
         elif directory.is_dir():
             yield from _files_of(directory)
+        elif importable := _importable(text):
+            yield importable
         else:
-            raise ConfigError(f"plugin.path: {text!r} is no directory and no Python file")
+            raise ConfigError(f"plugin.path: {text!r} is no directory, no Python file and no module")
+
+
+def _importable(name: str) -> PluginFile | None:
+    if not all(map(str.isidentifier, name.split("."))):
+        return None
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None or not spec.has_location else PluginFile(Path(str(spec.origin)), name)
 
 
 def _files_of(directory: Path) -> Iterator[PluginFile]:

@@ -1,8 +1,9 @@
 """Every class that a configuration may name: `Plugins(plugin_path).find("converter", "JsonConverter")`.
 
 A name may be Java's (`org.apache.kafka.connect.json.JsonConverter`), its last part, that without its kind (`Json`), an
-entry point of the group `penstock.connect`, a class in `plugin.path`, or any importable class (`package.module:Class`
-or `package.module.Class`). Nothing is imported before it is asked for: executors make one of these for every task.
+entry point of the group `penstock.connect`, a class in `plugin.path`, or the Python path of one of these
+(`package.module:Class` or `package.module.Class`). Nothing is imported before it is asked for: executors make one of
+these for every task. Nothing else is imported either: whoever sends a configuration does not say what code runs.
 """
 
 from __future__ import annotations
@@ -137,6 +138,12 @@ class Plugins:
                 index.setdefault(name, []).append(known)
         return index
 
+    @functools.cached_property
+    def _ours_by_path(self) -> Mapping[str, Sequence[_Known]]:
+        """Apart from the index: nobody who misspells a name wants to hear of these."""
+        ours = shipped_plugins()
+        return {reference.replace(":", "."): [_Known(name, reference)] for name, reference in ours}
+
     def _everything(self) -> Iterator[tuple[_Known, Iterable[str]]]:
         for java_name, reference in shipped_plugins():
             yield _Known(java_name, reference), names_of(java_name)
@@ -162,7 +169,7 @@ class Plugins:
         return _newest(found, version_range)
 
     def _candidates(self, kinds: Sequence[PluginKind], name: str) -> Sequence[PluginInfo]:
-        known = self._index.get(name) or [*_importable(name)]
+        known = self._index.get(name) or self._ours_by_path.get(name.replace(":", "."), ())
         return [info for each in known for info in self._loaded(each) if info.kind in kinds]
 
     def _loaded(self, known: _Known) -> Sequence[PluginInfo]:
@@ -196,21 +203,6 @@ class Plugins:
         return UnknownPlugin(
             f"Failed to find any class that implements {what} and which name matches {name}, {hint}"
         )
-
-
-def _importable(name: str) -> Iterator[_Known]:
-    """The class by its Python path, if there is such a module."""
-    module_name, _, class_name = name.partition(":") if ":" in name else name.rpartition(".")
-    if not module_name or not class_name or not all(map(str.isidentifier, module_name.split("."))):
-        return
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and not f"{module_name}.".startswith(f"{error.name}."):
-            raise ConnectError(f"{module_name} cannot be loaded: {error}") from error
-        return
-    if isinstance(getattr(module, class_name, None), type):
-        yield _Known(f"{module_name}.{class_name}", f"{module_name}:{class_name}")
 
 
 def _newest(found: Sequence[PluginInfo], version_range: VersionRange | None) -> PluginInfo:

@@ -27,13 +27,14 @@ from penstock.pipeline.connect.tasks.work import TaskWork
 log = logging.getLogger("penstock.connect.tasks")
 
 HEADER_PREFIX: Final = "__connect.errors."
+REPLICATION_FACTOR: Final = "errors.deadletterqueue.topic.replication.factor"
 PARTITIONS: Final = 1
 FLUSH_SECONDS: Final = 30.0
 
 DEAD_LETTER_SETTINGS: Final = (
     ConfigDef()
     .define("errors.deadletterqueue.topic.name", ConfigType.STRING, "")
-    .define("errors.deadletterqueue.topic.replication.factor", ConfigType.SHORT, 3)
+    .define(REPLICATION_FACTOR, ConfigType.SHORT, 3)
     .define("errors.deadletterqueue.context.headers.enable", ConfigType.BOOLEAN, False)
 )
 
@@ -56,7 +57,7 @@ class DeadLetterQueue:
         self._has_context: bool = settings["errors.deadletterqueue.context.headers.enable"]
         self._producer: KafkaProducer | None = None
         self._sent: list[SendFuture] = []
-        self._create_topic(settings["errors.deadletterqueue.topic.replication.factor"])
+        self._create_topic(settings[REPLICATION_FACTOR])
 
     @staticmethod
     def is_wanted(work: TaskWork) -> bool:
@@ -68,13 +69,19 @@ class DeadLetterQueue:
                 return
             log.warning("Topic %s doesn't exist. Will attempt to create topic.", self._topic)
             try:
-                replicas = replication_factor if replication_factor > 0 else None
+                replicas = self._replicas(admin, replication_factor)
                 admin.create_topic(self._topic, partitions=PARTITIONS, replication_factor=replicas)
             except KafkaError as error:
                 if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
                     raise ConnectError(
                         f"Could not initialize dead letter queue with topic={self._topic}: {error}"
                     ) from error
+
+    def _replicas(self, admin: KafkaAdmin, wanted: int) -> int | None:
+        """What was asked for. Connect's default of three is more than a cluster of one or two brokers can have."""
+        if REPLICATION_FACTOR in self._work.connector_configs:
+            return wanted if wanted > 0 else None
+        return min(wanted, max(1, len(admin.describe_cluster().nodes)))
 
     def put(self, record: FailedRecord) -> None:
         original = record.original
