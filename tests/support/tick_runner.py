@@ -72,6 +72,10 @@ class TickRunner:
 
     def __init__(self) -> None:
         self._queries: list[TickQuery] = []
+        self.is_prepared = False
+
+    def prepare(self) -> None:
+        self.is_prepared = True
 
     def run_ticks(self, name: str, calls: TickCalls) -> TickQuery:
         self._queries.append(TickQuery(name, calls))

@@ -26,6 +26,9 @@ class FlowTicks:
     def __init__(self, flow: FlowName, shared: SparkTicks) -> None:
         self._flow, self._shared = flow, shared
 
+    def prepare(self) -> None:
+        self._shared.prepare()
+
     def run_ticks(self, name: str, calls: TickCalls) -> Query:
         return self._shared.run_ticks(f"{self._flow}-{name}", calls)
 

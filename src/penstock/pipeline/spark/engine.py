@@ -161,11 +161,14 @@ class Engine:
 
     def _run_driver(self) -> None:
         """Starts one, and returns when it is gone."""
+        began = monotonic()
+        logger.info("Spark is starting")
         try:
             driver = self._started()
         except Exception as error:
             self._become(None, f"Spark can't be started: {reason_of(error)}")
             return
+        logger.info("Spark is ready after %.1f s", monotonic() - began)
         self._become(driver, None)
         if self._stopping.is_set():
             driver.stop()

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from penstock.pipeline.spark.jars import connector_jars
 from penstock.pipeline.spark.java import find_java_home
@@ -30,6 +30,8 @@ CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CLUSTER_PYTHON = "python3"
 LOG_FILE = "spark.log"
+OUTPUT_FILE = "driver.out"
+LARGEST_OUTPUT_BYTES = 10 * 1024 * 1024
 END_TIMEOUT_S = 20
 _LOOPBACK = "127.0.0.1"
 _ALWAYS = {
@@ -132,7 +134,7 @@ def start_driver(settings: EngineSettings) -> Driver:
     java_home = find_java_home()
     jars = _jars_or_none(java_home, settings)
     conf = SparkConf(loadDefaults=False).setAll(list(configs(settings, jars).items()))
-    with _environment(java_home, settings), (settings.spark_dir / "driver.out").open("wb") as output:
+    with _environment(java_home, settings), _driver_output(settings.spark_dir) as output:
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
         process: Popen[bytes] = gateway.proc
         try:
@@ -198,6 +200,14 @@ def _class_path(jars: list[Path]) -> Mapping[str, str]:
         "spark.jars": ",".join(path.as_uri() for path in jars),
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
     }
+
+
+def _driver_output(spark_dir: Path) -> IO[bytes]:
+    """What a driver before said is kept, above all what tasks on one machine log of records that they reject."""
+    path = spark_dir / OUTPUT_FILE
+    if path.exists() and path.stat().st_size > LARGEST_OUTPUT_BYTES:
+        path.replace(path.with_suffix(".out.1"))
+    return path.open("ab")
 
 
 def _log4j_file(spark_dir: Path) -> Path:

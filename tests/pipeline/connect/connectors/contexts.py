@@ -23,6 +23,7 @@ class KnownOffsets:
 
 class SourceContext:
     transaction = None
+    waits_for: str | None = None
 
     def __init__(self, offsets: KnownOffsets | None = None) -> None:
         self.offsets = offsets or KnownOffsets()

@@ -32,6 +32,7 @@ class Kept:
 
 class Context:
     transaction = None
+    waits_for: str | None = None
 
     def __init__(self, position: Any = None) -> None:
         self.configs: Mapping[str, str] = {}
@@ -196,3 +197,15 @@ def test_each_task_of_the_sink_gets_all() -> None:
     connector = FileStreamSinkConnector()
     connector.start({"file": "f"})
     assert connector.task_configs(3) == [{"file": "f"}] * 3
+
+
+def test_a_file_that_is_not_there_is_told_until_it_is(tmp_path: Path) -> None:
+    task = started(tmp_path / "late")
+    assert task.poll() is None
+    assert (
+        task.context.waits_for == f"there is no file {tmp_path / 'late'} where the task runs; it waits for it"
+    )
+    (tmp_path / "late").write_text("a\n")
+    assert polled(task) == [("a", 2)]
+    assert task.context.waits_for is None
+    task.stop()

@@ -192,3 +192,16 @@ def test_json_without_schemas(place: Place) -> None:
     configs = {"value.converter": JSON, "value.converter.schemas.enable": "false"}
     assert run_task(place.source("CountingSource", 2, **configs)).state == "RUNNING"
     assert place.values() == ['"1"', '"2"']
+
+
+def test_a_task_says_what_it_waits_for(place: Place, tmp_path: Path) -> None:
+    task_class = "penstock.pipeline.connect.connectors.file.source:FileStreamSourceTask"
+    work = replace(place.source("CountingSource", 1, file=str(tmp_path / "late")), task_class=task_class)
+    waiting = run_task(work)
+    assert waiting.state == "RUNNING"
+    assert (
+        waiting.error_message == f"there is no file {tmp_path / 'late'} where the task runs; it waits for it"
+    )
+    (tmp_path / "late").write_text("one\n")
+    assert run_task(work).error_message is None
+    assert place.values() == ["one"]

@@ -119,6 +119,31 @@ def test_what_a_killed_worker_ran_goes_on_elsewhere(kafka: KafkaServer, tmp_path
             assert survivor.status(moved)["connector"]["worker_id"] == f"127.0.0.1:{survivor.port}"
 
 
+def test_a_state_is_of_this_life(kafka: KafkaServer, tmp_path: Path) -> None:
+    """The topic says RUNNING of what a worker ran when it was killed; the next one at its address has to run it first.
+    What its ticks need is told to start when the topics are read, before the group has waited for the dead member."""
+    configs = worker_configs(kafka.bootstrap, new_group())
+    with running_worker(configs) as first:
+        assert not first.engine.is_prepared
+        first.create("alive", source(tmp_path))
+    ran = tmp_path / "ran-alive"
+    with started_process(configs, tmp_path, 19_085) as killed:
+        wait_for(lambda: ran.exists() and len(ran.read_text().splitlines()) > 5, SECONDS, "ticks")
+        killed.kill()
+    (tmp_path / "holding-0").touch()
+    again = ThreadWorker(configs, port=19_085)
+    try:
+        assert again.engine.is_prepared
+        seen = set()
+        while not (tmp_path / "held").exists():
+            seen |= {each["state"] for each in again.status("alive")["tasks"]}
+        assert seen == {"UNASSIGNED"}
+        (tmp_path / "holding-0").unlink()
+        again.wait_for_states("alive", "RUNNING", "RUNNING")
+    finally:
+        again.stop()
+
+
 def _owned_by(worker: ThreadWorker, names: list[str], url: str) -> str | None:
     return next((name for name, owner in owners(worker, names).items() if owner == url), None)
 

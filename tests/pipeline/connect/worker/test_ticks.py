@@ -104,3 +104,12 @@ def test_a_tick_is_never_longer_than_the_setting() -> None:
     tasks = tasks_of("source", 1)
     tasks.run_ms = 20
     assert [work.run_ms for work in planned(tasks)] == [20]
+
+
+def test_a_task_that_is_well_may_say_what_it_waits_for() -> None:
+    tasks = tasks_of("source", 1)
+    planned(tasks)
+    tasks.on_reports([TaskReport("some", 0, 1, "RUNNING", "there is no file")], NOW_MS)
+    assert [(task.state, task.trace) for task in tasks.tasks] == [("RUNNING", "there is no file")]
+    tasks.on_reports(well(0), NOW_MS)
+    assert [(task.state, task.trace) for task in tasks.tasks] == [("RUNNING", None)]

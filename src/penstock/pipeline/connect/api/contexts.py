@@ -37,6 +37,8 @@ class SourceTaskContext(Protocol):
     configs: Mapping[str, str]
     offsets: OffsetReader
     transaction: TransactionContext | None
+    waits_for: str | None
+    """What a task that is well but has nothing to read waits for, if it is more than time: its status says so."""
 
     def is_stopping(self) -> bool:
         """Whether a long poll should give back what it has; polls are bounded in time."""

@@ -96,6 +96,7 @@ class SourceContext:
         self.configs = configs
         self.offsets: OffsetReader = offsets
         self.transaction: TransactionContext | None = transaction
+        self.waits_for: str | None = None
         self._clock = clock
 
     def is_stopping(self) -> bool:
@@ -172,7 +173,7 @@ def _polled(task: SourceTask, tally: Tally, clock: TickClock) -> Sequence[Source
         tally.trouble = str(error)
         clock.wait(RETRY_POLL_SECONDS)
         return ()
-    tally.trouble = None
+    tally.trouble = task.context.waits_for
     return polled
 
 

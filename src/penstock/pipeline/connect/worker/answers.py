@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import cast
 
 from penstock.pipeline.connect.storage.config_state import KnownConnector
-from penstock.pipeline.connect.storage.status_state import FAILED, RESTARTING, UNASSIGNED, Status
+from penstock.pipeline.connect.storage.status_state import (
+    FAILED,
+    PAUSED,
+    RESTARTING,
+    STOPPED,
+    UNASSIGNED,
+    Status,
+)
 from penstock.pipeline.connect.worker.interface import (
     ConnectorInfo,
     ConnectorState,
@@ -46,9 +53,12 @@ def status_info(name: str, own: Status, tasks: dict[int, Status], type_: Connect
     }
 
 
-def current(status: Status, known: KnownConnector | None) -> Status:
-    """A state that was reached with an earlier configuration says nothing of the one that is to run now."""
-    if known is None or status.config_offset is None or status.config_offset == known.config_offset:
+def current(status: Status, known: KnownConnector | None, *, is_of_earlier_life: bool = False) -> Status:
+    """A state that was reached with an earlier configuration says nothing of the one that is to run now, and what
+    a worker said of a connector before it was killed nothing of now."""
+    is_old = is_of_earlier_life and status.state not in (PAUSED, STOPPED)
+    is_as_configured = known is None or status.config_offset in (None, known.config_offset)
+    if is_as_configured and not is_old:
         return status
     return Status(UNASSIGNED, status.worker_id, status.generation, version=status.version)
 

@@ -18,4 +18,7 @@ class TickQuery(Protocol):
 
 
 class TickEngine(Protocol):
+    def prepare(self) -> None:
+        """There will be ticks soon: whatever takes its time to start may start now. Returns at once."""
+
     def run_ticks(self, name: str, calls: TickCalls) -> TickQuery: ...

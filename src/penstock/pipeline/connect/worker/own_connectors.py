@@ -39,6 +39,10 @@ class OwnConnectors:
         run = self._runs.get(name)
         return run.connector if run is not None and name in self._wanted else None
 
+    def has_spoken(self, name: str) -> bool:
+        run = self._runs.get(name)
+        return run is not None and run.connector.has_spoken
+
     def become(self, names: Iterable[str]) -> None:
         self._wanted = set(names)
         for name, run in self._runs.items():

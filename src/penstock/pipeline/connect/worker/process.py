@@ -1,4 +1,5 @@
-"""A Connect worker as a process: REST answers at once, Spark starts in the background with the first connector."""
+"""A Connect worker as a process: REST answers at once, Spark starts in the background with the first connector,
+or at once where the topics know of some."""
 
 from __future__ import annotations
 
@@ -38,16 +39,19 @@ class NamedConfig(NamedTuple):
 
 
 class SparkTicks:
-    """Ticks on a Spark that is started when they are first asked for."""
+    """Ticks on a Spark that is started when they are first asked for, or announced."""
 
     def __init__(self, settings: ConnectSettings) -> None:
         self._engine = Engine(engine_settings(settings))
         self._is_started = False
 
-    def run_ticks(self, name: str, calls: TickCalls) -> Query:
+    def prepare(self) -> None:
         if not self._is_started:
             self._is_started = True
             self._engine.start()
+
+    def run_ticks(self, name: str, calls: TickCalls) -> Query:
+        self.prepare()
         return self._engine.run_ticks(name, calls)
 
     def metrics_text(self) -> str:

@@ -41,6 +41,7 @@ from penstock.pipeline.connect.worker.connector_instance import ConnectorInstanc
 from penstock.pipeline.connect.worker.daemon_call import call_in_thread
 from penstock.pipeline.connect.worker.engine import RunTask, TickEngine, TickQuery
 from penstock.pipeline.connect.worker.published_states import PublishedStates, Shown
+from penstock.pipeline.connect.worker.rates import Rates
 from penstock.pipeline.connect.worker.restart_policy import RestartPolicy, Restarts
 from penstock.pipeline.connect.worker.sink_progress import SinkProgress
 from penstock.pipeline.connect.worker.ticks import ConnectorTasks
@@ -93,6 +94,9 @@ class RunningConnector:
         self._is_ending = False
         self._progress: SinkProgress | None = None
         self._has_planned = False
+        self._rates = Rates(time.monotonic())
+        self.has_spoken = False
+        """Whether its states in the topic are of this life."""
 
     # what others ask for
 
@@ -143,6 +147,7 @@ class RunningConnector:
         try:
             await self._bring_into_line(known)
             await self._states.publish(self._shown(known), self._config_offset)
+            self.has_spoken = True
         except Fenced:
             raise
         except KafkaError as error:
@@ -237,6 +242,8 @@ class RunningConnector:
         self._instance = make_instance(self.name, around.plugins, configs, context)
         await self._instance.start()
         await self._configure_tasks(known)
+        count = len(self._tasks.tasks) if self._tasks is not None else 0
+        log.info("connector %s is started: %d tasks", self.name, count)
         self._restarts.on_success(_now_ms())
 
     async def _try_to(
@@ -343,6 +350,7 @@ class RunningConnector:
         self._has_planned = True
         if self._state == UNASSIGNED:
             self._become_running()
+            log.info("connector %s is running", self.name)
         await self._show()
         return works
 
@@ -362,6 +370,8 @@ class RunningConnector:
             return
         self._tasks.on_reports(reports, _now_ms())
         self._warn(reports)
+        if said := self._rates.add(reports, time.monotonic()):
+            log.info("connector %s: %s", self.name, said)
         if self._progress is not None and self._around.is_member():
             await self._progress.commit(reports)
         if not self._is_ending:

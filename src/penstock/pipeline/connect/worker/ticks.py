@@ -32,8 +32,9 @@ class RunningTask:
     trace: str | None = None
     not_before_ms: int = 0
 
-    def become_running(self) -> None:
-        self.state, self.trace = RUNNING, None
+    def become_running(self, waits_for: str | None = None) -> None:
+        """One that waits for something that should be there says so in its trace, and is well all the same."""
+        self.state, self.trace = RUNNING, waits_for
 
     def fail(self, trace: str | None, now_ms: int) -> None:
         self.state, self.trace = FAILED, trace
@@ -158,7 +159,7 @@ class ConnectorTasks:
         elif report.state == FAILED:
             task.fail(report.trace or report.error_message, now_ms)
         else:
-            task.become_running()
+            task.become_running(report.error_message)
             task.restarts.on_success(now_ms)
 
     def on_tick_failure(self, trace: str, now_ms: int) -> None:

@@ -30,7 +30,7 @@ from penstock.pipeline.connect.storage.config_state import (
     Said,
 )
 from penstock.pipeline.connect.storage.offset_topics import OffsetTopic
-from penstock.pipeline.connect.storage.status_state import STOPPED, topic_key
+from penstock.pipeline.connect.storage.status_state import STOPPED, Status, topic_key
 from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.worker import offset_requests
 from penstock.pipeline.connect.worker.answers import (
@@ -134,6 +134,10 @@ class ConnectWorker:
 
     async def _take_part(self, admin: Cluster) -> None:
         await self._storage.until_ready()
+        if any(
+            each.target_state == config_records.STARTED for each in self._storage.configs.connectors.values()
+        ):
+            self._engine.prepare()  # not only when the group has agreed, which takes long if a member was killed
         self._cluster_id = await _cluster_id(admin)
         try:
             await self._membership.run(before_leaving=self._end_connectors)
@@ -206,11 +210,7 @@ class ConnectWorker:
         return RunningConnector(
             name,
             Surroundings(
-                self.settings,
-                self._storage,
-                self._plugins,
-                self._variables,
-                self._worker_configs(),
+                *(self.settings, self._storage, self._plugins, self._variables, self._worker_configs()),
                 self._engine,
                 self._run_task,
                 self._known_admin(),
@@ -414,15 +414,19 @@ class ConnectWorker:
         known = self._storage.configs.connectors.get(name)
         type_: ConnectorType = "unknown" if known is None else self._type_of(known.config)
         tasks = self._storage.statuses.tasks.get(name, {})
-        shown = {task: current(status, known) for task, status in tasks.items()}
-        return status_info(name, current(own, known), shown, type_)
+        shown = {task: self._current(name, each, known) for task, each in tasks.items()}
+        return status_info(name, self._current(name, own, known), shown, type_)
+
+    def _current(self, name: str, status: Status, known: KnownConnector | None) -> Status:
+        is_ours = self._url == self.owner_url(name) == f"http://{status.worker_id}"
+        return current(status, known, is_of_earlier_life=is_ours and not self._own.has_spoken(name))
 
     async def task_status(self, name: str, task: int) -> TaskState:
         await self._ready()
         found = self._storage.statuses.tasks.get(name, {}).get(task)
         if found is None:
             raise NotFoundError(f"No status found for task {name}-{task}")
-        return task_state(task, current(found, self._storage.configs.connectors.get(name)))
+        return task_state(task, self._current(name, found, self._storage.configs.connectors.get(name)))
 
     async def pause(self, name: str) -> None:
         await self._set_target_state(name, config_records.PAUSED)

@@ -93,9 +93,11 @@ class FileStreamSourceTask(SourceTask):
         try:
             file = Path(self._path).open("rb")  # noqa: SIM115 - closed by stop
         except FileNotFoundError:
+            self.context.waits_for = f"there is no file {self._path} where the task runs; it waits for it"
             return None
         except OSError as error:
             raise ConnectError(f"Error while trying to open file {self._path}: {error.strerror}") from error
+        self.context.waits_for = None
         return LineReader(file, position, LONGEST_LINE_BYTES)
 
     def _read(self, reader: LineReader) -> Lines | None:
