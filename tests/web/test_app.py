@@ -267,3 +267,17 @@ def test_a_port_in_use_is_named() -> None:
             ConfigError, match=rf"listeners: can't listen on http://127.0.0.1:{port}: Address already"
         ):
             bind("listeners", Listener("127.0.0.1", port))
+
+
+def test_the_log_has_requests_that_failed_but_no_health_checks(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever waits for a service that starts asks many times a second."""
+    routes = things()
+
+    @routes.get("/health")
+    async def health(request: Request) -> Response:
+        raise unavailable("the service is still starting", retry_after_seconds=1)
+
+    with caplog.at_level("INFO", "penstock.web"), served(lambda: HttpApp(routes, MEDIA_TYPES)) as port:
+        for path in ("/health", "/away"):
+            assert ask(port, "GET", path)[0].status == 503
+    assert [record.getMessage().partition(" (")[0] for record in caplog.records] == ["GET /away 503"]

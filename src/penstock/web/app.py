@@ -21,6 +21,7 @@ from penstock.web.response import Response, StreamedResponse, json_bytes
 from penstock.web.routes import Routes
 
 log = logging.getLogger("penstock.web")
+HEALTH_PATH = "/health"
 
 DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
 LINGER_SECONDS = 1.0
@@ -129,8 +130,9 @@ async def _throw_away_what_comes(receive: Receive) -> None:
 
 
 def _note(scope: Scope, status: int, request_id: str) -> None:
-    """Reads that went well are not worth a line each."""
-    level = logging.DEBUG if scope["method"] == "GET" and status < 400 else logging.INFO
+    """Reads that went well are not worth a line each, nor is who asks again and again how the service is."""
+    is_quiet = scope["method"] == "GET" and (status < 400 or scope["path"] == HEALTH_PATH)
+    level = logging.DEBUG if is_quiet else logging.INFO
     if log.isEnabledFor(level):
         log.log(level, "%s %s %d (request %s)", scope["method"], scope["path"], status, request_id)
 
