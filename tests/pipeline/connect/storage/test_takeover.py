@@ -10,7 +10,7 @@ import pytest
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
 from penstock.pipeline.connect.tasks.run import run_task
-from tests.pipeline.connect.worker.in_thread import running_worker
+from tests.pipeline.connect.worker.in_thread import HERE, running_worker
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient, running_apache_connect, worker_settings
 from tests.support.processes import wait_for
@@ -19,7 +19,7 @@ from tools.suite.processes import starts_processes
 pytestmark = pytest.mark.processes
 
 SECONDS = 60.0
-SOME_SOURCE = "tests.pipeline.connect.worker.some_connectors:SomeSource"
+SOME_SOURCE = f"{HERE}:SomeSource"
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,8 @@ def test_a_cluster_that_ours_has_run_goes_back_to_apache(
     kafka: KafkaServer, group: str, tmp_path: Path
 ) -> None:
     """Our worker has the connectors for a while, adds one, and Apache's finds all as it should be."""
-    configs = {**settings_of(kafka, group), "session.timeout.ms": "6000", "heartbeat.interval.ms": "200"}
+    quick = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "200"}
+    configs = {**settings_of(kafka, group), "plugin.path": HERE, **quick}
     with running_worker({**configs, "tick.ms": "50"}, run_task) as worker:
         assert worker.call(worker.worker.connectors()) == ["read-lines", "write-lines"]
         worker.wait_for_states("write-lines", "STOPPED")
