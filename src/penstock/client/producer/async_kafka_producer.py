@@ -1,6 +1,7 @@
 """`AsyncKafkaProducer`: a `KafkaProducer` for asyncio, whose futures are the event loop's."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -12,6 +13,7 @@ from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError, Re
 from penstock.client.librdkafka import BrokerTroubles, Producer
 from penstock.client.producer.async_deliveries import LoopDelivery, MetadataFuture
 from penstock.client.producer.kafka_producer import KafkaProducer
+from penstock.client.producer.patience import abandoned
 from penstock.client.producer.queueing import UNASSIGNED, native_arguments
 from penstock.client.producer.transactions import GroupMember
 from penstock.client.records import (
@@ -116,7 +118,7 @@ class AsyncKafkaProducer:
         """
         if self._producer._placement.is_asked:
             name = topic.topic if isinstance(topic, ProducerRecord) else topic
-            await asyncio.to_thread(self._producer.partitions_of, name)
+            await self._in_thread(self._producer.partitions_of, name)
         deadline = 0.0
         while True:
             future = self._try_send(topic, value, key, partition, timestamp_ms, headers)
@@ -432,6 +434,9 @@ class AsyncKafkaProducer:
         """
         await self._in_thread(self._producer.abort_transaction)
 
+    async def _abort_soon(self) -> None:
+        await self._in_thread(self._producer._abort_soon)
+
     async def send_offsets_to_transaction(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], consumer: GroupMember
     ) -> None:
@@ -471,8 +476,16 @@ class AsyncKafkaProducer:
         await self._in_thread(self._producer.close, timeout)
 
     async def _in_thread(self, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
-        """What librdkafka does before it returns; whoever is cancelled leaves it to it."""
-        return await asyncio.to_thread(function, *arguments, **keywords)
+        """What librdkafka does before it returns; whoever is cancelled goes at once, and the thread soon."""
+        has_gone = threading.Event()
+        token = abandoned.set(has_gone)
+        try:
+            return await asyncio.to_thread(function, *arguments, **keywords)
+        except asyncio.CancelledError:
+            has_gone.set()
+            raise
+        finally:
+            abandoned.reset(token)
 
     async def __aenter__(self) -> Self:
         return self
@@ -480,7 +493,10 @@ class AsyncKafkaProducer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self.close()
+        if error is None:
+            await self.close()
+        else:
+            await self._in_thread(self._producer._close_soon)
 
     def __repr__(self) -> str:
         return repr(self._producer).replace("KafkaProducer", "AsyncKafkaProducer", 1)
@@ -515,14 +531,14 @@ class AsyncTransaction:
             return
         try:
             await self._producer.commit_transaction()
-        except KafkaError as reason:
+        except BaseException as reason:
             await self._abort_after(reason)
             raise
 
     async def _abort_after(self, error: BaseException) -> None:
         """What went wrong first is what the user needs to see."""
         if not isinstance(error, FatalError):
-            await _quietly(self._producer.abort_transaction())
+            await _quietly(self._producer._abort_soon())
 
 
 async def _quietly(call: Awaitable[None]) -> None:

@@ -41,12 +41,14 @@ from penstock.client.librdkafka import (
     error_of,
     is_purge,
 )
+from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
 
 logger = logging.getLogger("penstock.client")
 
 BUSY_POLL_SECONDS, IDLE_POLL_SECONDS = 0.02, 0.1
 ROUNDS_UNTIL_IDLE = 50
 METADATA_SECONDS = 0.25
+LEAVING_SECONDS = 0.005
 STEP_ASIDE_SECONDS = 0.05
 WATCHED_PER_ROUND = 100
 SERVE_EVERY = 1_000
@@ -103,6 +105,8 @@ class Delivery:
         self._is_wanted = threading.Event()
         self._round_over = threading.Event()
         self._servers: set[int] = set()
+        self._callers: set[int] = set()
+        """Threads of the application that are in a call of librdkafka."""
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="penstock-producer", daemon=True)
         self._thread.start()
@@ -149,9 +153,11 @@ class Delivery:
         """Around calls of librdkafka that run callbacks in this thread: flush and the like."""
         me = threading.get_ident()
         self._servers.add(me)
+        self._callers.add(me)
         try:
             yield
         finally:
+            self._callers.discard(me)
             self._servers.discard(me)
             self._end_round()
 
@@ -163,18 +169,37 @@ class Delivery:
             if thread is not None and thread is not threading.current_thread():
                 thread.join()
 
-    def close(self, drops_records: bool) -> None:
-        """Lets go of librdkafka; records that are left fail."""
+    def close(self, drops_records: bool, timeout: float | None = None) -> None:
+        """Lets go of librdkafka, once no call of another thread is in it; records that are left fail.
+
+        librdkafka's close waits for an open transaction to be aborted, however long brokers are away: in a thread.
+        """
         self.stop()
+        self._wait_for_other_callers()
+        closing = threading.Thread(target=self._close_native, args=(drops_records,), daemon=True)
+        closing.start()
+        closing.join(timeout)
+        self.failures.report_rest()
+
+    def _close_native(self, drops_records: bool) -> None:
         with self.serving_here():
-            if drops_records:
-                self.native.purge()
-                self.native.poll(0)
             try:
+                if drops_records:
+                    self.native.purge()
+                    self.native.poll(0)
                 self.native.close()
             except (KafkaException, SystemError) as error:
                 logger.debug("librdkafka had a fatal error before: %s", error)
-        self.failures.report_rest()
+
+    def _wait_for_other_callers(self) -> None:
+        """They see after their turn that the producer has stopped; librdkafka's handle must not go away under them."""
+        deadline = time.monotonic() + AFTER_ERROR_SECONDS
+        while self._callers - {threading.get_ident()} and time.monotonic() < deadline:
+            time.sleep(LEAVING_SECONDS)
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped
 
     def abandon(self) -> None:
         """As `stop`, without waiting."""
@@ -294,8 +319,12 @@ class Delivery:
     def flush(self, timeout: float | None) -> int:
         """How many records are still waiting."""
         try:
-            with self.serving_here():
-                return self.native.flush(-1 if timeout is None else timeout)
+            for seconds in turns(timeout):
+                with self.serving_here():
+                    left = 0 if self._stopped else self.native.flush(seconds)
+                if not left:
+                    return 0
+            return left
         except KafkaException as exception:
             raise client_error(error_of(exception), "records were not delivered", self.troubles) from None
 

@@ -26,6 +26,7 @@ from penstock.client.librdkafka import (
 from penstock.client.producer.delivery import SERVE_EVERY, Delivery
 from penstock.client.producer.futures import PendingSend, SendFuture, calling, futures_of
 from penstock.client.producer.partitioners import Outgoing, resolve_partitioner
+from penstock.client.producer.patience import AFTER_ERROR_SECONDS
 from penstock.client.producer.placement import Placement
 from penstock.client.producer.queueing import (
     UNASSIGNED,
@@ -54,7 +55,7 @@ class KafkaProducer:
     """Sends records. Takes a `ProducerConfig`, a mapping with Kafka's names, keywords, or a mapping and keywords.
 
     It is safe to use from many threads, and meant to be shared by them. Close it, or use `with`: both wait until all
-    records are delivered.
+    records are delivered; a `with` that ends with an exception waits two seconds at most.
 
     >>> from penstock import KafkaProducer, ProducerRecord
     >>> with KafkaProducer(bootstrap_servers="localhost:9092", value_serializer="json") as producer:
@@ -402,6 +403,10 @@ class KafkaProducer:
         self._check_open()
         self._transactions.abort()
 
+    def _abort_soon(self) -> None:
+        self._check_open()
+        self._transactions.abort_soon()
+
     def send_offsets_to_transaction(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], consumer: GroupMember
     ) -> None:
@@ -441,8 +446,11 @@ class KafkaProducer:
             left = self._delivery.flush(timeout)
         except FatalError:
             left = 0  # every record has failed already, and whoever made the call that failed has heard why
+        except BaseException:  # Ctrl-C
+            self._delivery.close(drops_records=True, timeout=AFTER_ERROR_SECONDS)
+            raise
         why = self._delivery.why_waiting(f"{left} records were not delivered when the producer was closed")
-        self._delivery.close(drops_records=bool(left))
+        self._delivery.close(bool(left), None if timeout is None else AFTER_ERROR_SECONDS)
         if left:
             raise KafkaTimeoutError(why)
 
@@ -457,7 +465,17 @@ class KafkaProducer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            self._close_soon()
+
+    def _close_soon(self) -> None:
+        """After an error, which is what the user needs to see, and soon."""
+        try:
+            self.close(AFTER_ERROR_SECONDS)
+        except KafkaTimeoutError as left:
+            logger.error("%s", left)
 
     def __del__(self) -> None:
         if not self._is_closed:

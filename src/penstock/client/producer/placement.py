@@ -6,9 +6,12 @@ from penstock.client.errors import KafkaError, error_for
 from penstock.client.librdkafka import KafkaException, client_error, error_of
 from penstock.client.producer.delivery import Delivery
 from penstock.client.producer.partitioners import Outgoing, Partitioner
+from penstock.client.producer.patience import turns
 from penstock.errors import ErrorCode
 
 RETRY_SECONDS = 0.1
+LOOK_SECONDS = 1.0
+"""How long one look at a topic may last, at a broker that is slow."""
 
 
 class Placement:
@@ -46,28 +49,34 @@ class Placement:
         now = time.monotonic()
         if now < until:
             return count
-        count = self._ask(topic, now + self._max_block)
+        count = self._ask(topic)
         self._counts[topic] = count, now + self._max_age
         return count
 
-    def _ask(self, topic: str, deadline: float) -> int:
-        """Waits for a topic that is just being created."""
-        while True:
-            count = self._count_now(topic, max(0.001, deadline - time.monotonic()))
-            if count:
-                return count
-            if time.monotonic() + RETRY_SECONDS > deadline:
-                raise error_for(
-                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                    f"topic {topic} is not there after {self._max_block * 1000:.0f} ms; create it, or check its name",
-                )
-            time.sleep(RETRY_SECONDS)
+    def _ask(self, topic: str) -> int:
+        """Waits for a broker that is just being started, and for a topic that is just being created."""
+        failure: KafkaException | None = None
+        for seconds in turns(self._max_block, LOOK_SECONDS):
+            try:
+                if count := self._count_now(topic, max(0.001, seconds)):
+                    return count
+                failure = None
+            except KafkaException as exception:
+                failure = exception
+            time.sleep(min(RETRY_SECONDS, seconds))
+        raise self._not_learnt(topic, failure)
 
     def _count_now(self, topic: str, timeout: float) -> int:
-        try:
-            with self._delivery.serving_here():
-                listed = self._delivery.native.list_topics(topic, timeout=timeout)
-        except KafkaException as exception:
-            what = f"topic {topic}: its partitions cannot be learnt in {self._max_block * 1000:.0f} ms"
-            raise client_error(error_of(exception), what, self._delivery.troubles) from None
+        if self._delivery.is_stopped:
+            raise KafkaError("this producer is closed; make another")
+        with self._delivery.serving_here():
+            listed = self._delivery.native.list_topics(topic, timeout=timeout)
         return len(listed.topics[topic].partitions)
+
+    def _not_learnt(self, topic: str, failure: KafkaException | None) -> KafkaError:
+        patience = f"{self._max_block * 1000:.0f} ms"
+        if failure is None:
+            why = f"topic {topic} is not there after {patience}; create it, or check its name"
+            return error_for(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, why)
+        what = f"topic {topic}: its partitions cannot be learnt in {patience}"
+        return client_error(error_of(failure), what, self._delivery.troubles)

@@ -1,7 +1,7 @@
 """Transactions of a producer: all of their records and offsets are seen together, or not at all."""
 
 import logging
-import time
+import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from penstock.client.errors import FatalError, KafkaError, RetriableError, TransactionAbortableError
 from penstock.client.librdkafka import NativeTopicPartition
 from penstock.client.producer.delivery import Delivery
+from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
 from penstock.client.records import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
@@ -57,13 +58,16 @@ class Transaction:
         except KafkaError as reason:
             self._abort_after(reason)
             raise
+        except BaseException as interruption:
+            self._abort_after(interruption)
+            raise
 
     def _abort_after(self, error: BaseException) -> None:
         """What went wrong first is what the user needs to see."""
         if isinstance(error, FatalError):
             return
         try:
-            self._producer.abort_transaction()
+            self._producer._abort_soon()
         except KafkaError as second:
             logger.error("the transaction could not be aborted; the broker will do so: %s", second)
 
@@ -75,6 +79,9 @@ class TransactionCalls:
         self._delivery, self._max_block = delivery, max_block_ms / 1000
         self._transactional_id = transactional_id
         self._is_initialised = False
+        self._is_open = self._is_abort_due = False
+        self._one_at_a_time = threading.Lock()
+        """librdkafka takes one of these calls at a time, and a cancelled one may still be on its way."""
 
     def init(self) -> None:
         if self._transactional_id is None:
@@ -85,13 +92,27 @@ class TransactionCalls:
 
     def begin(self) -> None:
         self.init()
+        if self._is_abort_due:
+            self.abort()
         self._delivery.call("no transaction can begin", self._delivery.native.begin_transaction)
+        self._is_open = True
 
     def commit(self) -> None:
         self._call("the transaction was not committed", self._delivery.native.commit_transaction)
+        self._is_open = False
 
     def abort(self) -> None:
-        self._call("the transaction was not aborted", self._delivery.native.abort_transaction)
+        self._abort(self._max_block)
+
+    def abort_soon(self) -> None:
+        """After an error: what brokers do not hear of within a moment, the next transaction tells them."""
+        if self._is_open:
+            self._is_abort_due = True
+            self._abort(min(self._max_block, AFTER_ERROR_SECONDS))
+
+    def _abort(self, timeout: float) -> None:
+        self._call("the transaction was not aborted", self._delivery.native.abort_transaction, timeout)
+        self._is_open = self._is_abort_due = False
 
     def send_offsets(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: GroupMember
@@ -101,16 +122,19 @@ class TransactionCalls:
         send = self._delivery.native.send_offsets_to_transaction
         self._call("the offsets were not added", lambda timeout: send(positions, metadata, timeout))
 
-    def _call(self, what: str, function: Callable[[float], object]) -> None:
-        deadline = time.monotonic() + self._max_block
-        while True:
-            try:
-                return self._delivery.call(what, function, max(0.001, deadline - time.monotonic()))
-            except TransactionAbortableError:
-                raise
-            except RetriableError:
-                if time.monotonic() >= deadline:
+    def _call(self, what: str, function: Callable[[float], object], timeout: float | None = None) -> None:
+        failure = KafkaError("this producer is closed; make another")
+        with self._one_at_a_time:
+            for seconds in turns(self._max_block if timeout is None else timeout):
+                if self._delivery.is_stopped:
+                    break
+                try:
+                    return self._delivery.call(what, function, max(0.001, seconds))
+                except TransactionAbortableError:
                     raise
+                except RetriableError as error:
+                    failure = error
+        raise failure
 
 
 def _native_position(partition: TopicPartition, offset: OffsetAndMetadata | int) -> NativeTopicPartition:
