@@ -15,7 +15,7 @@ from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.registry.settings import RegistrySettings
 from penstock.rest.settings import RestSettings
 from penstock.settings.broker import BrokerSettings
-from penstock.stack.child import RESTART_LIMIT, Child
+from penstock.stack.child import RESTART_LIMIT, Child, write_properties
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.processes import ProcessIdentity, identify
 from penstock.stack.services import KINDS, StackOptions, left_out, plan
@@ -190,3 +190,14 @@ def test_a_log_that_grew_too_large_is_set_aside(tmp_path: Path) -> None:
     os.close(data_dir.open_log("broker-1"))
     assert data_dir.log_size("broker-1") == 0
     assert (tmp_path / "logs" / "broker-1.log.1").stat().st_size == 11 * 1024 * 1024
+
+
+def test_the_settings_of_services_are_for_their_owner_only(tmp_path: Path) -> None:
+    """They may hold passwords; a file that an earlier version left open to all is closed."""
+    file = tmp_path / "connect.properties"
+    file.write_text("")
+    file.chmod(0o644)
+    write_properties(file, {"ssl.keystore.password": "secret"})
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "ssl.keystore.password=secret\n" in file.read_text()
+    assert list(tmp_path.iterdir()) == [file]

@@ -17,6 +17,7 @@ RESTART_LIMIT = 5
 RESTART_WINDOW_S = 60.0
 FIRST_BACKOFF_S = 0.1
 LONGEST_BACKOFF_S = 5.0
+OWNER_ONLY = 0o600
 
 
 class Child:
@@ -98,4 +99,6 @@ class Child:
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
     lines = (f"{name}={value.replace(chr(92), chr(92) * 2)}\n" for name, value in properties.items())
-    path.write_text("# Written by `penstock up` at every start.\n" + "".join(lines))
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "w") as file:
+        os.fchmod(file.fileno(), OWNER_ONLY)
+        file.write("# Written by `penstock up` at every start.\n" + "".join(lines))
