@@ -13,6 +13,9 @@ from penstock.client.errors import (
 )
 from penstock.errors import ErrorCode
 
+OWN_LIMIT_ADVICE = "raise max.request.size of the producer, or send smaller records"
+"""For a record that the client itself finds too large."""
+
 ADVICE: dict[ErrorCode, str] = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "create the topic, or check its name and the number of its partitions",
     ErrorCode.MESSAGE_TOO_LARGE: "raise max.message.bytes of the topic, or send smaller records",

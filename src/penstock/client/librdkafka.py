@@ -77,13 +77,15 @@ def error_of(exception: KafkaException) -> NativeError:
 # --- errors
 
 
-def client_error(error: NativeError, what: str = "", troubles: "BrokerTroubles | None" = None) -> KafkaError:
+def client_error(
+    error: NativeError, what: str = "", troubles: "BrokerTroubles | None" = None, own_advice: str = ""
+) -> KafkaError:
     """Our error for one of librdkafka's: "<what failed>: <why>; <which broker does not answer>; <what to do>"."""
     facts = LOCAL_ERRORS.get(error.name())
     made = _error_without_flags(error, facts)
     cls = _class_by_flags(error, facts) or type(made)
     trouble = troubles.explain() if troubles is not None and facts is not None and facts.of_brokers else ""
-    advice = ADVICE.get(known_code(error.code()), "") if facts is None else facts.advice
+    advice = own_advice or (ADVICE.get(known_code(error.code()), "") if facts is None else facts.advice)
     reason = _PREFIX.sub("", error.str()).rstrip(".") or made.message
     said = "; ".join(part for part in (reason, trouble or advice) if part)
     return cls(f"{what}: {said}" if what else said, made.code)

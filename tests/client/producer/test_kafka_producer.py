@@ -221,7 +221,9 @@ def test_errors_are_in_the_future(servers: str, topic: str) -> None:
     with KafkaProducer(bootstrap_servers=servers, **FAST) as producer:
         producer.send(topic, b"").result(timeout=30)
         too_large = producer.send(topic, b"x" * 2_000_000)
-        with pytest.raises(KafkaError, match=r"Message size too large; raise max\.message\.bytes") as raised:
+        with pytest.raises(
+            KafkaError, match=r"Message size too large; raise max\.request\.size of the producer"
+        ) as raised:
             too_large.result(timeout=30)
         assert raised.value.code is ErrorCode.MESSAGE_TOO_LARGE
         no_partition = producer.send(topic, b"", partition=99).exception(timeout=30)
@@ -357,3 +359,11 @@ def test_senders_do_not_starve_their_futures(servers: str, topic: str) -> None:
             producer.send(topic, b"")
             sent += 1
         assert first.done()
+
+
+def test_a_record_over_the_producers_own_limit_names_that_limit(topic: str, servers: str) -> None:
+    with KafkaProducer(bootstrap_servers=servers, max_request_size=2000) as producer:
+        error = producer.send(topic, b"x" * 5000).exception(30)
+    assert isinstance(error, KafkaError)
+    assert "raise max.request.size of the producer, or send smaller records" in str(error)
+    assert "max.message.bytes" not in str(error)

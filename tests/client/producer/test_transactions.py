@@ -105,3 +105,19 @@ def test_an_open_transaction_ends_with_its_producer(
     with producer_to(kafka, transactional_id) as producer, producer.transaction():
         producer.send(topic, b"next")
     assert all_committed_values(kafka.bootstrap, topic) == [b"next"]
+
+
+def test_a_record_outside_a_transaction_is_refused(
+    kafka: KafkaServer, topic: str, transactional_id: str
+) -> None:
+    with producer_to(kafka, transactional_id) as producer:
+        with pytest.raises(
+            KafkaError, match=r"no transaction is open; begin one with producer\.transaction\(\)"
+        ):
+            producer.send(topic, b"before the first")
+        with producer.transaction():
+            producer.send(topic, b"in it")
+        for send in (producer.send, producer.produce):
+            with pytest.raises(KafkaError, match=f"topic {topic}: .* no transaction is open"):
+                send(topic, b"between two")  # type: ignore[operator]
+    assert all_committed_values(kafka.bootstrap, topic) == [b"in it"]

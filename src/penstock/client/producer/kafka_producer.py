@@ -81,13 +81,13 @@ class KafkaProducer:
         if self.config.enable_idempotence and self.config.transactional_id is None:
             self._delivery.await_first_record()
         max_block_ms = self.config.max_block_ms
-        self._queue = SendQueue(self._delivery, max_block_ms)
+        self._transactions = TransactionCalls(self._delivery, max_block_ms, self.config.transactional_id)
+        self._queue = SendQueue(self._delivery, max_block_ms, self._transactions.are_missing)
         self._native, self._new_future = self._delivery.native, futures_of(self._delivery)
         self._futures = self._new_futures()
         self._placement = Placement(
             partitioner, self._delivery, self.config.metadata_max_age_ms, max_block_ms
         )
-        self._transactions = TransactionCalls(self._delivery, max_block_ms, self.config.transactional_id)
         self._passes_through = self._encode_key is None and self._encode_value is None and partitioner is None
         self._unwatched: Iterator[Callable[..., None]] = iter(())
         """Takes a record without a callback or a look around, as often as it may: nothing is counted in Python."""

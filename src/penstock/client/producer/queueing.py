@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, repeat
 from typing import Any
 
+from penstock.client.advice import OWN_LIMIT_ADVICE
 from penstock.client.errors import KafkaError, KafkaTimeoutError, SerializationError
-from penstock.client.librdkafka import KafkaException, NativeDelivery, client_error, error_of
+from penstock.client.librdkafka import KafkaException, NativeDelivery, NativeError, client_error, error_of
 from penstock.client.producer.delivery import WATCH_ONE_IN, Delivery
 from penstock.client.records import HeadersInput, RecordBatch
 
@@ -38,8 +39,9 @@ def native_arguments(
 
 
 class SendQueue:
-    def __init__(self, delivery: Delivery, max_block_ms: int) -> None:
+    def __init__(self, delivery: Delivery, max_block_ms: int, lacks_transaction: Callable[[], bool]) -> None:
         self.delivery, self.max_block_ms = delivery, max_block_ms
+        self.lacks_transaction = lacks_transaction
         self.native_produce: Callable[..., None] = delivery.native.produce
 
     def put(self, arguments: Arguments) -> KafkaError | None:
@@ -62,15 +64,19 @@ class SendQueue:
     def refusal(self, error: Exception, topic: object, value: object, key: object = None) -> KafkaError:
         """Why librdkafka does not take a record, as an error of ours; raised at once if it is a mistake in the call."""
         if isinstance(error, KafkaException):
-            return client_error(
-                error_of(error), f"topic {topic}: the record was not sent", self.delivery.troubles
-            )
+            return self._native_refusal(error_of(error), f"topic {topic}: the record was not sent")
         if isinstance(error, RuntimeError):
             raise KafkaError("this producer is closed; make another") from None
         for field, given in (("value", value), ("key", key)):
             if given is not None and not isinstance(given, bytes | str):
                 raise _needs_a_serializer(topic, field, given) from None
         raise error
+
+    def _native_refusal(self, error: NativeError, what: str) -> KafkaError:
+        if self.lacks_transaction() and error.code() == NativeError._STATE:
+            raise KafkaError(f"{what}: no transaction is open; begin one with producer.transaction()")
+        is_too_large = error.code() == NativeError.MSG_SIZE_TOO_LARGE
+        return client_error(error, what, self.delivery.troubles, OWN_LIMIT_ADVICE if is_too_large else "")
 
     def _no_room(self, topic: str) -> KafkaTimeoutError:
         waiting = len(self.delivery.native)

@@ -83,6 +83,10 @@ class TransactionCalls:
         self._one_at_a_time = threading.Lock()
         """librdkafka takes one of these calls at a time, and a cancelled one may still be on its way."""
 
+    def are_missing(self) -> bool:
+        """Whether records need a transaction, and none is open."""
+        return self._transactional_id is not None and not self._is_open
+
     def init(self) -> None:
         if self._transactional_id is None:
             raise KafkaError("transactions need a transactional.id; give the producer one")
