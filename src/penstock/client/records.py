@@ -129,6 +129,11 @@ class _RecordFields:
         return timestamp_ms if kind else -1
 
     @property
+    def timestamp(self) -> int:
+        """`timestamp_ms` under the name that other clients give it."""
+        return self.timestamp_ms
+
+    @property
     def timestamp_type(self) -> TimestampType:
         return TimestampType(self._message.timestamp()[0])
 

@@ -13,6 +13,7 @@ import pytest
 from penstock.client.consumer.decode import RecordDeserializationError
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.errors import KafkaError
+from penstock.client.producer.kafka_producer import KafkaProducer
 from penstock.client.records import ConsumerRecord, TimestampType
 from penstock.errors import ConfigError
 from penstock.types import TopicPartition
@@ -304,3 +305,13 @@ def test_poll_batch_deserializes(consumer: MakeConsumer, topic: str, produce: Pr
     batch = one.poll_batch(30)
     assert (batch.values, batch.keys) == ([1], ["k"])
     assert [record.value for record in batch.records()] == [1]
+
+
+def test_a_record_has_its_timestamp_under_both_names(servers: str, topic: str) -> None:
+    with KafkaProducer(bootstrap_servers=servers) as producer:
+        producer.send(topic, b"", timestamp_ms=1_700_000_000_123).result(30)
+    with KafkaConsumer(
+        topic, bootstrap_servers=servers, group_id=topic, auto_offset_reset="earliest"
+    ) as consumer:
+        record = next(iter(consumer))
+    assert record.timestamp == record.timestamp_ms == 1_700_000_000_123
