@@ -103,3 +103,24 @@ def test_only_unflushed_segments_are_read(closed: PartitionLog) -> None:
         file.write(b"\xff\xff")
     assert reopen(closed, clean=False, recovery_point=10).log_end_offset == 10
     assert reopen(closed, clean=False, recovery_point=0).log_end_offset == 0
+
+
+@pytest.mark.parametrize("cut", [1, 40, 90])
+def test_a_torn_last_batch_after_a_clean_stop(
+    tmp_path: Path, cut: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its index entry leads to the torn batch itself; what lies before it is still there."""
+    settings = topic(index_interval_bytes=100)
+    log = open_log(FS, str(tmp_path / "topic-0"), settings=settings)
+    for n in range(20):
+        append(log, b"%d" % n * 30, timestamp=NOW + n)
+    log.close()
+    path = log.segments[-1].path(".log")
+    os.truncate(path, os.path.getsize(path) - cut)
+    again = open_log(FS, str(log.directory), settings=settings)
+    assert (again.log_start_offset, again.log_end_offset) == (0, 19)
+    assert path in caplog.text
+    assert append(again, b"next", timestamp=NOW + 99) == 19
+    again.close()
+    last = open_log(FS, str(log.directory), settings=settings)
+    assert values(last) == {n: b"%d" % n * 30 for n in range(19)} | {19: b"next"}

@@ -9,6 +9,7 @@ Most fetches want what was just written. So the segment remembers where its most
 tail) and answers those lookups without an index search and without reading headers from the file.
 """
 
+import logging
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from penstock.log.fs import Bytes, File, FileSystem
 from penstock.log.index import MAX_RELATIVE_OFFSET, TIME_ENTRY_SIZE, OffsetIndex, TimeIndex
 from penstock.log.transaction_index import TransactionIndex
 from penstock.records.batch import NO_TIMESTAMP, Batch
+
+logger = logging.getLogger(__name__)
 
 TAIL_BATCHES = 128
 DEFAULT_INDEX_INTERVAL_BYTES = 4096
@@ -374,12 +377,29 @@ class Segment:
         """The offset after the last one in the segment, found on disk."""
         if self.size == 0:
             return self.base_offset
-        next_offset, end = self.base_offset, self.offset_index.last_entry()[1]
-        for position, batch in scan_headers(self.file, end, self.size):
-            next_offset, end = batch.next_offset, position + batch.size
-        if end < self.size:
-            self.size, self._has_torn_bytes = end, True
+        start = self.offset_index.last_entry()[1]
+        next_offset, end = self._find_end(start)
+        if end == self.size:
+            return next_offset
+        if end == start > 0:  # the index leads to the torn batch itself: its offsets say nothing
+            next_offset, end = self._find_end(0)
+        logger.warning(
+            "%s: the last %d bytes, from position %d on, are no whole batch; the log goes on at offset %d",
+            self.path(names.LOG),
+            self.size - end,
+            end,
+            next_offset,
+        )
+        self.size, self._has_torn_bytes = end, True
+        self._rebuild_indexes()
         return next_offset
+
+    def _find_end(self, position: int) -> tuple[int, int]:
+        """The offset after the last whole batch from `position` on, and where that batch ends."""
+        next_offset = self.base_offset
+        for at, batch in scan_headers(self.file, position, self.size):
+            next_offset, position = batch.next_offset, at + batch.size
+        return next_offset, position
 
     # Change
 
