@@ -22,6 +22,7 @@ from penstock.broker.partition import Partition
 from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError
 from penstock.log.verification import BY_ITS_TRANSACTION, Admission
+from penstock.records.batch import HEADER_SIZE
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.produce import (
     PartitionProduceResponse,
@@ -69,9 +70,14 @@ class ProduceMemo:
         partition = self.partition
         if self.settings is not partition.log.settings:
             return None
+        header = bytes(records[:HEADER_SIZE])
         try:
             result = partition.append(records, self.version, self.acks, now_ms, self.admission)
         except ApiError:
+            if not records.readonly:
+                records[: len(header)] = (
+                    header  # the ordinary way shall see what came, without stamp and offset
+                )
             return None
         out = bytearray(self.template)
         _pack_correlation_id(out, 4, correlation_id)

@@ -223,3 +223,18 @@ def test_a_topic_id_that_does_not_exist(client: WireClient) -> None:
 
 def test_an_empty_request(client: WireClient) -> None:
     assert client.send(ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[]), 12).responses == []
+
+
+def test_what_is_refused_with_append_time(client: WireClient) -> None:
+    """The stamp of a first try is not held against the second."""
+    topic = unique_topic(client, message_timestamp_type="LogAppendTime")
+    sequence = {"producer_id": 4_242, "producer_epoch": 3}
+    for number in range(3):
+        produced(client, topic, batch_of(b"bread", base_sequence=number, **sequence))
+    answers = [
+        produce(client, topic, batch_of(b"bread", base_sequence=9, **sequence)),
+        produce(client, topic, batch_of(b"bread", producer_id=4_242, producer_epoch=2, base_sequence=3)),
+    ]
+    wanted = [ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.INVALID_PRODUCER_EPOCH]
+    assert [ErrorCode(answer.error_code) for answer in answers] == wanted
+    assert log_end_offset(client, topic) == 3
