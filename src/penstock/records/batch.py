@@ -1,7 +1,8 @@
 """A record batch of format v2, seen through its 61-byte header.
 
-Produce and fetch never look at records. A producer's batch is checked (CRC over all that follows it), gets
-its base offset and leader epoch written in place (both lie before the CRC'd part), and goes to disk as is.
+Fetch never looks at records, produce only walks over them (`records.layout`). A producer's batch is checked (CRC over
+all that follows it), gets its base offset and leader epoch written in place (both lie before the CRC'd part), and goes
+to disk as is.
 
      0  base offset            int64     23  last offset delta   int32
      8  batch length           int32     27  base timestamp      int64

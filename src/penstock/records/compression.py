@@ -77,9 +77,16 @@ def decompress(codec: int, data: Bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES)
         raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"The records can't be decompressed: {error}") from None
 
 
+class DecompressedSizeError(ApiError):
+    """The data gives, or may give, more than was allowed; it need not be corrupt."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(ErrorCode.INVALID_RECORD, f"The records decompress to more than {max_bytes} bytes")
+
+
 def _refuse_if_larger(size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise ApiError(ErrorCode.INVALID_RECORD, f"The records decompress to more than {max_bytes} bytes")
+        raise DecompressedSizeError(max_bytes)
 
 
 # gzip

@@ -1,8 +1,11 @@
 """What the leader does to an incoming batch before it goes to the log.
 
-By the header alone: the size limit, the bound on timestamps in the future, the stamp of the append time. The records
-are read only where nothing else will do: keys on a compacted topic, a bound on timestamps in the past, and, without
-parsing them, to store them with another codec than the producer chose.
+By the header alone: the size limit, the bound on timestamps in the future, the stamp of the append time. Of the
+records, decompressed where need be, only the lengths are walked (`records.layout`): what no consumer could read does
+not come into the log. They are parsed only where nothing else will do: keys on a compacted topic, bounds on timestamps.
+
+A batch that decompresses to more than `MAX_WALKED_BYTES` would hold the event loop for too long: of it only the
+beginning, or the codec's block headers, have been looked at when it is taken.
 """
 
 from collections.abc import Sequence
@@ -11,7 +14,8 @@ from typing import Protocol
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.batch import LOG_APPEND_TIME_FLAG, NO_TIMESTAMP, Batch
 from penstock.records.builder import with_payload
-from penstock.records.compression import CODEC_NAMES, Codec, compress
+from penstock.records.compression import CODEC_NAMES, Codec, DecompressedSizeError, compress
+from penstock.records.layout import check_layout
 from penstock.records.reader import decompressed_records, iterate_raw_records
 
 LOG_APPEND_TIME = "LogAppendTime"
@@ -21,6 +25,7 @@ RECORD_ERRORS_SHOWN = 3
 MAX_RECORDS_TO_NAME = 10_000
 MAX_COMPRESSED_BYTES_TO_NAME = 16 * 1024
 """A batch from the future above either is refused by its header: naming the records would take seconds."""
+MAX_WALKED_BYTES = 16 * 1024 * 1024
 
 
 class ValidationSettings(Protocol):
@@ -58,6 +63,7 @@ def prepare(batches: list[Batch], settings: ValidationSettings, now_ms: int) -> 
     """A producer's batches as they go to the log: checked, and recompressed where need be."""
     for batch in batches:
         _check_size(batch, settings.max_message_bytes)
+        check_records_layout(batch)
         _check_records(batch, settings, now_ms)
     return prepare_own(batches, settings, now_ms)
 
@@ -79,6 +85,14 @@ def _check_size(batch: Batch, max_message_bytes: int) -> None:
             f"The record batch size is {batch.size} bytes which exceeds the maximum configured value of "
             f"{max_message_bytes}.",
         )
+
+
+def check_records_layout(batch: Batch) -> None:
+    try:
+        data = memoryview(decompressed_records(batch, MAX_WALKED_BYTES))
+    except DecompressedSizeError:
+        return
+    check_layout(data, batch.record_count)
 
 
 def _check_records(batch: Batch, settings: ValidationSettings, now_ms: int) -> None:

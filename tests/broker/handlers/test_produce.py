@@ -46,6 +46,14 @@ def attributes(value: int) -> bytes:
     return patched(21, struct.pack(">h", value))
 
 
+def counted(count: int) -> bytes:
+    """A good batch whose header claims another number of records."""
+    batch = bytearray(patched(57, int32(count)))
+    batch[23:27] = int32(count - 1)
+    batch[17:21] = struct.pack(">I", crc32c(bytes(batch[21:])))
+    return bytes(batch)
+
+
 REFUSED = {
     "crc": (patched(17, bytes(4), keep_crc=True), ErrorCode.CORRUPT_MESSAGE),
     "a bit of the record": (patched(len(GOOD) - 2, b"\x00", keep_crc=True), ErrorCode.CORRUPT_MESSAGE),
@@ -71,6 +79,15 @@ REFUSED = {
     "control batch": (attributes(0x20), ErrorCode.INVALID_RECORD),
     "transactional without an id": (attributes(0x10), ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
     "producer without a sequence": (batch_of(b"bread", producer_id=7), ErrorCode.INVALID_RECORD),
+    "garbage for records": (patched(61, b"\xff" * (len(GOOD) - 61)), ErrorCode.INVALID_RECORD),
+    "a record that is longer than it says": (patched(61, b"\x0c"), ErrorCode.INVALID_RECORD),
+    "a key beyond the record": (patched(65, b"\x7e"), ErrorCode.INVALID_RECORD),
+    "two records where one is": (counted(2), ErrorCode.INVALID_RECORD),
+    "2^31 - 1 records where one is": (counted(2**31 - 1), ErrorCode.INVALID_RECORD),
+    "gzip that is none": (attributes(1), ErrorCode.CORRUPT_MESSAGE),
+    "snappy that is none": (attributes(2), ErrorCode.CORRUPT_MESSAGE),
+    "lz4 that is none": (attributes(3), ErrorCode.CORRUPT_MESSAGE),
+    "zstd that is none": (attributes(4), ErrorCode.CORRUPT_MESSAGE),
     "above max.message.bytes": (batch_of(b"x" * MAX_MESSAGE_BYTES), ErrorCode.MESSAGE_TOO_LARGE),
 }
 
