@@ -1,4 +1,4 @@
-"""What the walk over records costs the leader: microseconds per batch, with and without. `python -m bench.layout_cost`."""
+"""What the walk over records costs the leader, in microseconds per batch. `python -m bench.layout_cost`."""
 
 import random
 import timeit
