@@ -18,7 +18,7 @@ from penstock.records.varint import read_varint
 MIN_BODY_BYTES = 6  # attributes, timestamp delta, offset delta, key length, value length, number of headers
 MIN_RECORD_BYTES = 1 + MIN_BODY_BYTES
 FEW_RECORDS = 16
-SHORTEST_REPEAT = 8
+SHORTEST_REPEAT = 32
 LONGEST_REPEAT = 512
 LONGEST_STRETCH = 512
 

@@ -25,7 +25,7 @@ RECORD_ERRORS_SHOWN = 3
 MAX_RECORDS_TO_NAME = 10_000
 MAX_COMPRESSED_BYTES_TO_NAME = 16 * 1024
 """A batch from the future above either is refused by its header: naming the records would take seconds."""
-MAX_WALKED_BYTES = 16 * 1024 * 1024
+MAX_WALKED_BYTES = 8 * 1024 * 1024
 
 
 class ValidationSettings(Protocol):
