@@ -1,13 +1,14 @@
 """Compaction in a running broker: old values go, and a log that can't be read does not hold up the others."""
 
+import struct
 from collections.abc import Iterator
 
 import pytest
+from crc32c import crc32c
 
 from penstock.testing import InProcessBroker
 from tests.broker.asking import batch_of, new_topic, produced, read_all, set_config, values_in
 from tests.broker.conftest import only_penstock
-from tests.broker.handlers.test_produce import attributes
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
 
@@ -15,7 +16,6 @@ pytestmark = only_penstock
 
 HASTE = {"log.cleaner.backoff.ms": "20", "log.initial.task.delay.ms": "20"}
 EAGER = {"min_cleanable_dirty_ratio": "0.0", "segment_bytes": str(1 << 20)}
-GZIP = 1
 
 
 @pytest.fixture
@@ -59,11 +59,20 @@ def test_offsets_stay(cleaning: WireClient) -> None:
     assert (kept.offset, kept.value) == (19, b"19")
 
 
+def with_a_key_that_never_ends() -> bytes:
+    """In its second record, whose length is right: a batch that the broker takes and nobody can read."""
+    batch = bytearray(batch_of(b"value", b"value", key=b"broken-key"))
+    key_length = batch.rindex(b"broken-key") - 1
+    batch[key_length] = 0x7E
+    batch[17:21] = struct.pack(">I", crc32c(bytes(batch[21:])))
+    return bytes(batch)
+
+
 def test_a_log_that_cant_be_read_is_left_alone(
     cleaning: WireClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     new_topic(cleaning, "broken", retention_ms="-1", **EAGER)
-    produced(cleaning, "broken", attributes(GZIP))  # claims to be compressed and is not
+    produced(cleaning, "broken", with_a_key_that_never_ends())
     fill_segments(cleaning, "broken")
     set_config(cleaning, "broken", "cleanup.policy", "compact")
     wait_for(lambda: "partition broken-0 can't be compacted" in caplog.text, what="the cleaner to give up")

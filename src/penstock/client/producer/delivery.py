@@ -156,6 +156,10 @@ class Delivery:
         self._callers.add(me)
         try:
             yield
+        except SystemError as error:
+            if isinstance(error.__cause__, KeyboardInterrupt):  # it came while a callback ran
+                raise error.__cause__ from None
+            raise
         finally:
             self._callers.discard(me)
             self._servers.discard(me)
