@@ -43,7 +43,7 @@ from tests.broker.committing import find_coordinator
 from tests.broker.conftest import only_penstock
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
 
-pytestmark = only_penstock
+pytestmark = [pytest.mark.faults, only_penstock]
 
 LONGEST_WAIT_SECONDS = 3.0
 LONGEST_SLICE_SECONDS = 1.5

@@ -26,13 +26,14 @@ class Exchange:
     ) -> None:
         self.broker = broker
         self.connection = connection
+        self._context = connection.context  # which a connection that is lost has no more
         self.seen = seen
         self.request = request
         """As in `seen`, but with the records where they lie in the connection's buffer."""
 
     async def handle(self) -> ApiMessage | None:
         """Has the broker carry the request out, and returns its answer."""
-        context = self.connection.context
+        context = self._context
         context.version, context.client_id = self.seen.version, self.seen.client_id
         return await _whole(APIS[self.seen.api].handler(self.broker, self.request, context))
 
