@@ -29,12 +29,14 @@ def _confluent() -> tuple[str, ...]:
     return (sys.executable, "-m", "tests.faults.drivers.confluent_processor")
 
 
+# franz-go (1.22) has to hand back its partitions before it joins again: with a cooperative assignor, a member that is
+# told UNKNOWN_MEMBER_ID as it joins again goes on from its old positions, and copies once more what others have copied.
 KINDS = {
     kind.name: kind
     for kind in (
         ProcessorKind("confluent", _confluent),
         ProcessorKind("confluent-consumer", _confluent, "consumer", "uniform"),
-        ProcessorKind("franz-go", programs.franz_go_processor, assignor="cooperative-sticky"),
+        ProcessorKind("franz-go", programs.franz_go_processor),
         ProcessorKind("java", programs.java_processor),
         ProcessorKind("java-consumer", programs.java_processor, "consumer", "uniform"),
     )

@@ -5,8 +5,8 @@ the test, or a longer time-out, would hide that; so would a run that passes in s
 workers and their servers have gone, and each test that failed gets a process for itself:
 
 - it fails again: the run has failed, and both tracebacks are shown;
-- it passes: the run may pass, but closes with a list `passed only when alone:` with the first traceback of each. The
-  list is a debt, to be paid by the next change (CONTRIBUTING.md);
+- it passes: the run may pass, but closes with a list `passed only when alone:` with the first traceback of each, and
+  what it had printed. The list is a debt, to be paid by the next change (CONTRIBUTING.md);
 - more than `MOST_FAILURES` failed: that is no accident, nothing is run again, the run has failed.
 
 A file that can't be collected, a worker that died outside a test, a run that was interrupted: all stay what they were.
@@ -52,8 +52,13 @@ class Failure:
     reports: list[pytest.TestReport] = field(default_factory=list)
 
     @property
-    def first_traceback(self) -> str:
-        return self.reports[0].longreprtext
+    def first_words(self) -> str:
+        """The traceback of the first failure, and the end of what was printed: the seed of an experiment, say."""
+        report = self.reports[0]
+        printed = (
+            f"{title}:\n{_end_of(text)}" for title, text in report.sections if title.startswith("Captured")
+        )
+        return "\n".join([report.longreprtext, *printed])
 
 
 class FailuresAlone:
@@ -82,7 +87,8 @@ class FailuresAlone:
         return (yield)
 
     def _run_again(self, failed: list[Failure]) -> None:
-        reporter: TerminalReporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        assert isinstance(reporter, TerminalReporter)
         for failure in failed:
             reporter.ensure_newline()
             reporter.write_line(f"once more, alone: {failure.test}")
@@ -113,7 +119,7 @@ class FailuresAlone:
             return f"did not end within {LONGEST_SECONDS} s"
         if done.returncode == pytest.ExitCode.OK:
             return None
-        return "\n".join((done.stdout + done.stderr).splitlines()[-SHOWN_LINES:])
+        return _end_of(done.stdout + done.stderr)
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         if len(self._failures) > MOST_FAILURES:
@@ -129,7 +135,11 @@ class FailuresAlone:
             terminalreporter.write_line(f"{CATEGORY}:", yellow=True, bold=True)
         for failure in self._saved:
             terminalreporter.write_line(f"\n{failure.test}", bold=True)
-            terminalreporter.write_line(failure.first_traceback)
+            terminalreporter.write_line(failure.first_words)
+
+
+def _end_of(text: str) -> str:
+    return "\n".join(text.splitlines()[-SHOWN_LINES:])
 
 
 def _without_xdist(config: pytest.Config) -> list[str]:

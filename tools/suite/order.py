@@ -138,7 +138,8 @@ class FilesInOrder(LoadFileScheduling):
             place = next(places, len(LONGEST))
             return is_elsewhere, 0 if computes else place, file.startswith(COMPUTING) != computes
 
-        return min(self.workqueue, key=rank)
+        file: str = min(self.workqueue, key=rank)
+        return file
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         test = self.registered_collections[node][item_index]

@@ -30,7 +30,7 @@ class Seconds:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         file = report.nodeid.partition("::")[0]
-        self.of_files[file] += report.duration  # type: ignore[assignment]
+        self.of_files[file] += report.duration  # type: ignore[assignment]  # Counter is for int, to mypy
         self.tests_in_files[file] += report.when == "setup"
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
@@ -48,7 +48,7 @@ class Seconds:
         seconds: Counter[str] = Counter()
         tests: Counter[str] = Counter()
         for file, spent in self.of_files.items():
-            seconds[_folder(file)] += spent  # type: ignore[assignment]
+            seconds[_folder(file)] += spent
             tests[_folder(file)] += self.tests_in_files[file]
         shown = [folder for folder, spent in seconds.most_common() if spent >= SHORTEST_SECONDS]
         rest = seconds.keys() - set(shown)

@@ -43,6 +43,14 @@ def test_one_that_fails_only_the_first_time_is_listed_and_the_run_passes(
     assert "1 passed, 1 passed only when alone in" in closing_line(done.stdout)
 
 
+@workers
+def test_what_it_had_printed_is_listed_too(tmp_path: Path, workers: str) -> None:
+    text = once(1).replace("        raise", "        print('SEED=17')\n        raise")
+    done = run_suite(tmp_path, {"test_a.py": text}, "--failures-alone", workers)
+    assert done.returncode == 0, done.stdout
+    assert "SEED=17" in done.stdout.partition("passed only when alone:\n")[2]
+
+
 def test_five_of_them_are_listed_and_six_fail_the_run(tmp_path: Path) -> None:
     for number, code in ((5, 0), (6, 1)):
         directory = tmp_path / str(number)
