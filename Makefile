@@ -36,11 +36,11 @@ test: $(DEV_INSTALLED) ## install what tests need and run them all, or some fold
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check test-packages collect
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --failures-alone $(TESTS)
 
-quick: $(DEV_INSTALLED) ## check, and all tests without child processes and without load, in about a minute
+quick: $(DEV_INSTALLED) ## check, and all tests without child processes and load, in a minute
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check quick-tests
 
 quick-tests: $(DEV_INSTALLED)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not processes and not faults" $(TESTS)
+	PENSTOCK_QUICK=1 $(BIN)/python -m pytest -q -n 4 --dist loadfile -m "not processes and not faults" $(TESTS)
 
 test-packages: $(DEV_INSTALLED)
 	$(BIN)/python -m tools.test_packages

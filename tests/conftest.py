@@ -4,6 +4,8 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
+from tests.support.examples import examples
+
 # Each before those that import it, so that its assertions are rewritten.
 pytest_plugins = [
     "tools.suite.alone",
@@ -18,7 +20,9 @@ pytest_plugins = [
 ]
 
 # The machines are shared and noisy: how long an example takes says nothing.
-settings.register_profile("penstock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "penstock", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("penstock")
 
 # A shell has its background jobs ignore Ctrl-C, and so would all that is started here.

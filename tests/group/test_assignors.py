@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from penstock.group.assignors import MemberSpec, assign_range, assign_uniform
 from penstock.group.modern_group import Assignment
+from tests.support.examples import examples
 
 A, B, C, D = (bytes(15) + bytes([number]) for number in range(1, 5))
 Assigned = Mapping[str, Assignment]
@@ -112,7 +113,7 @@ TOPIC_COUNTS = st.fixed_dictionaries({topic_id: st.integers(1, 12) for topic_id 
 WISHES = st.lists(st.sets(st.sampled_from([A, B, C, D])), min_size=1, max_size=7)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(wishes=st.lists(WISHES, min_size=1, max_size=4), counts=TOPIC_COUNTS)
 def test_uniform_always(wishes: list[list[set[bytes]]], counts: dict[bytes, int]) -> None:
     """Members come, go and change their minds; each time from where they were."""
@@ -186,7 +187,7 @@ def test_range_with_more_members_than_partitions() -> None:
     assert assign_range(members, {A: 2}) == {"m1": {A: frozenset({0})}, "m2": {A: frozenset({1})}, "m3": {}}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(wanted=WISHES, counts=TOPIC_COUNTS)
 def test_range_always(wanted: list[set[bytes]], counts: dict[bytes, int]) -> None:
     members = [member(f"m{index}", topics) for index, topics in enumerate(wanted)]

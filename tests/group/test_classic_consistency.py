@@ -20,6 +20,7 @@ from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequest
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from penstock.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.scripts.world import Asked, World
+from tests.support.examples import examples
 
 GROUP = "g"
 SETTINGS = BrokerSettings.from_configs({"group.max.size": "3", "group.initial.rebalance.delay.ms": "0"})
@@ -157,7 +158,7 @@ def check(group: ClassicGroup | None, chaos: Chaos) -> None:
     assert {one for one, member in members.items() if not member.is_waiting} <= running
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(CHOICES, min_size=20, max_size=50))
 def test_nothing_upsets_a_group(choices: list[dict[str, Any]]) -> None:
     chaos = Chaos()

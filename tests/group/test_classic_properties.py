@@ -20,6 +20,7 @@ from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequest
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from penstock.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.scripts.world import Asked, World
+from tests.support.examples import examples
 
 GROUP = "g"
 PARTITIONS = range(6)
@@ -256,5 +257,5 @@ class ClassicGroups(RuleBasedStateMachine):
         assert sorted(p for member in self.members for p in member.owned) == list(PARTITIONS)
 
 
-ClassicGroups.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+ClassicGroups.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
 TestClassicGroups = ClassicGroups.TestCase

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.group.consumers import Consumer, consumer_group, durable_state, group_world, sender, settle
+from tests.support.examples import examples
 
 TOPICS = ("t1", "t2", "t3")
 MAX_PARTITIONS = 9
@@ -159,5 +160,8 @@ class ConsumerGroupLife(RuleBasedStateMachine):
 
 TestConsumerGroupLife = ConsumerGroupLife.TestCase
 TestConsumerGroupLife.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(60),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )

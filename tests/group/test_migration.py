@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.group.classic_consumers import ClassicConsumer
 from tests.group.consumers import Consumer, consumer_group, durable_state, group_world, sender
+from tests.support.examples import examples
 
 TOPIC = "t"
 picks = st.integers(0, 1_000_000)
@@ -90,5 +91,8 @@ class MigratingGroupLife(RuleBasedStateMachine):
 
 TestMigratingGroupLife = MigratingGroupLife.TestCase
 TestMigratingGroupLife.settings = settings(
-    max_examples=50, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(50),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )

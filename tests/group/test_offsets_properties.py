@@ -28,6 +28,7 @@ from penstock.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from tests.scripts.world import World
+from tests.support.examples import examples
 
 GROUPS, TOPICS, PARTITIONS, PRODUCERS = ("g", "h"), ("orders",), 1, (7, 8)
 ADMIN = Caller(9, "admin", "/10.0.0.1")
@@ -203,5 +204,5 @@ def list_of(some: Any) -> list[Any]:
     )
 
 
-Offsets.TestCase.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+Offsets.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=50, deadline=None)
 TestOffsets = Offsets.TestCase

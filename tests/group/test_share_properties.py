@@ -19,6 +19,7 @@ from penstock.machine import Caller
 from penstock.settings.broker import BrokerSettings
 from penstock.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.scripts.world import Observer, World
+from tests.support.examples import examples
 
 MEMBERS = st.sampled_from(["alice", "bob", "carol", "dave"])
 TOPICS = ("a", "b", "c")
@@ -174,4 +175,4 @@ def facts(shard: GroupShard) -> dict[str, Any]:
 
 
 TestGroups = Groups.TestCase
-TestGroups.settings = settings(max_examples=60, stateful_step_count=30)
+TestGroups.settings = settings(max_examples=examples(60), stateful_step_count=30)

@@ -18,6 +18,7 @@ from penstock.wire.messages import write_share_group_state as write
 from penstock.wire.schema import StoredMessage
 from penstock.wire.stored.share_state import ShareSnapshotValue
 from tests.scripts.world import Observer, World
+from tests.support.examples import examples
 
 AVAILABLE, ACKNOWLEDGED, ARCHIVED = 0, 2, 4
 UPDATES_PER_SNAPSHOT = 3
@@ -239,7 +240,7 @@ def take_step(coordinator: Coordinator, what: str, key: SharePartitionKey, offse
         )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(STEPS)
 def test_the_log_tells_all(steps: list[tuple[str, int, int, int]]) -> None:
     coordinator = Coordinator()

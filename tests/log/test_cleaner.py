@@ -17,6 +17,7 @@ from penstock.records.compression import Codec
 from penstock.records.reader import Record, iterate_records
 from penstock.testing.memory_fs import Crash, MemoryFileSystem
 from tests.log.support import NOW, open_log, read_all, topic
+from tests.support.examples import examples
 
 COMPACTED = topic(
     cleanup_policy=("compact",),
@@ -77,7 +78,7 @@ rows = st.lists(st.tuples(keys, st.none() | st.binary(max_size=30)), min_size=1,
     codec=st.sampled_from(list(Codec)),
     rounds=st.integers(1, 3),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_is_left_is_the_last_value_of_each_key(batches: list[Rows], codec: Codec, rounds: int) -> None:
     log = open_log(new_fs(), settings=COMPACTED)
     expected: dict[bytes, tuple[int, bytes | None]] = {}

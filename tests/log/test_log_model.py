@@ -15,6 +15,7 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.log.partition_log import PartitionLog
 from penstock.testing.memory_fs import Crash, MemoryFileSystem
 from tests.log.support import NOW, append, open_log, read_batches, topic, values
+from tests.support.examples import examples
 
 SMALL = topic(internal_segment_bytes=600, index_interval_bytes=100, retention_ms=-1)
 
@@ -149,7 +150,7 @@ class Story:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_log_is_a_list(seed: int) -> None:
     story = Story(seed)
     for _ in range(40):
@@ -172,7 +173,7 @@ def run_until_crash(story: Story, changes: int) -> int:
 
 
 @given(seed=st.integers(0, 2**32), changes=st.integers(0, 150))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_kill_loses_nothing_acknowledged(seed: int, changes: int) -> None:
     story = Story(seed)
     acknowledged = run_until_crash(story, changes)
@@ -184,7 +185,7 @@ def test_a_kill_loses_nothing_acknowledged(seed: int, changes: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32), changes=st.integers(0, 150), again=st.integers(0, 60))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_power_failure_loses_nothing_flushed(seed: int, changes: int, again: int) -> None:
     story = Story(seed)
     for budget in (changes, again):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.compression import CODEC_NAMES, Codec, compress, decompress
+from tests.support.examples import examples
 
 COMPRESSING = [codec for codec in Codec if codec != Codec.NONE]
 ALLOWED_OUTCOMES = (ErrorCode.NONE, ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD)
@@ -91,14 +92,14 @@ def test_a_gzip_bomb_stops_at_the_limit() -> None:
 
 @pytest.mark.parametrize("codec", COMPRESSING)
 @given(garbage=st.binary(max_size=200))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_garbage_is_an_api_error(codec: Codec, garbage: bytes) -> None:
     assert outcome_of(codec, garbage) in ALLOWED_OUTCOMES
 
 
 @pytest.mark.parametrize("codec", COMPRESSING)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_damaged_data_is_an_api_error_or_some_bytes(codec: Codec, data: st.DataObject) -> None:
     damaged = bytearray(compress(codec, b"some records " * 500))
     for _ in range(data.draw(st.integers(1, 4))):

@@ -11,6 +11,7 @@ from penstock.records.batch import Batch
 from penstock.records.builder import build_batch, with_payload
 from penstock.records.reader import Record, iterate_records
 from penstock.records.varint import read_varint, read_varlong, write_varlong
+from tests.support.examples import examples
 
 RECORDS = [Record(n, n, b"k%d" % n, None if n == 1 else b"v", (("h", b"x"), ("n", None))) for n in range(3)]
 
@@ -55,7 +56,7 @@ def test_hostile_records(payload: bytes) -> None:
 
 
 @given(data=st.binary(max_size=100), count=st.integers(-5, 2**31 - 1))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_garbage_never_escapes(data: bytes, count: int) -> None:
     batch = with_payload(build_batch(RECORDS), data, record_count=count)
     if data or count > 0:

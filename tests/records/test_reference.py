@@ -13,6 +13,7 @@ from penstock.records.batch import decode_batches
 from penstock.records.builder import build_batch
 from penstock.records.compression import Codec
 from penstock.records.reader import Record, iterate_records
+from tests.support.examples import examples
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its schemas by a deprecated call
@@ -41,7 +42,7 @@ def as_records(batch: Any) -> list[Record]:
 
 
 @given(records=record_lists, codec=codecs, producer_id=st.integers(-1, 2**40))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_we_build_others_read(records: list[Record], codec: Codec, producer_id: int) -> None:
     sequence = 0 if producer_id >= 0 else -1
     built = build_batch(
@@ -53,7 +54,7 @@ def test_what_we_build_others_read(records: list[Record], codec: Codec, producer
 
 
 @given(records=record_lists, codec=codecs)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_others_build_we_read(records: list[Record], codec: Codec) -> None:
     for builder_class in (DefaultRecordBatchBuilder, AiokafkaBuilder):
         builder = builder_class(

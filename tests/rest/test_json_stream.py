@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from penstock.rest.json_stream import JsonStream, objects_in
 from penstock.web.errors import HttpError
+from tests.support.examples import examples
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -28,7 +29,7 @@ def feed_all(chunks: list[bytes], found: list[Any], max_bytes: int = 10_000) -> 
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(OBJECTS, max_size=5), st.booleans(), st.lists(st.integers(0, 400), max_size=12))
 def test_the_cuts_do_not_matter(objects: list[Any], is_ascii: bool, cuts: list[int]) -> None:
     body = b" \n".join(json.dumps(each, ensure_ascii=is_ascii).encode() for each in objects)

@@ -16,6 +16,7 @@ from penstock.share.acknowledgements import NEW_STATES, Acknowledgement, Acknowl
 from penstock.share.in_flight import Fetched, InFlight, Limits, Span, Wanted
 from penstock.share.runs import RecordState, StateBatch, Transition
 from penstock.wire.stored import share_state as stored_records
+from tests.support.examples import examples
 
 LIMITS = Limits(max_delivery_count=4, max_in_flight=30, lock_duration_ms=100)
 MEMBERS = ("alice", "bob", "carol")
@@ -254,4 +255,4 @@ def _offsets(batches: Iterable[StateBatch]) -> list[int]:
 
 
 TestSharing = Sharing.TestCase
-TestSharing.settings = settings(max_examples=80, stateful_step_count=40)
+TestSharing.settings = settings(max_examples=examples(80), stateful_step_count=40)

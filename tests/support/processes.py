@@ -26,6 +26,7 @@ PORT_ATTEMPTS = 1_000
 MOST_WORKERS = 16
 CPUCLOCK_SCHED = 2
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+LONGEST_PAUSE_SECONDS = 0.1
 
 T = TypeVar("T")
 _handed_out: set[int] = set()
@@ -69,12 +70,17 @@ def wait_for(
     what: str | Callable[[], str] = "the condition",
     interval: float = 0.01,
 ) -> T:
-    """Polls until `condition` returns something true, and returns that; TimeoutError names `what`."""
-    deadline = time.monotonic() + timeout
+    """Polls until `condition` returns something true, and returns that; TimeoutError names `what`.
+
+    A condition may cost a request or a process: the longer it takes, the more rarely it is tried, and what was waited
+    for is seen at most a twentieth later.
+    """
+    start = time.monotonic()
     while not (result := condition()):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - start
+        if waited > timeout:
             raise TimeoutError(f"waited {timeout:g} s for {what() if callable(what) else what}")
-        time.sleep(interval)
+        time.sleep(max(interval, min(waited / 20, LONGEST_PAUSE_SECONDS)))
     return result
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.txn.transaction import BETWEEN_TRANSACTIONS
+from tests.support.examples import examples
 from tests.txn.simulation import PARTITIONS, Cluster, SimulatedProducer
 
 IDS = ("a", "b")
@@ -129,7 +130,7 @@ class Story:
                 assert all(one is known.outcome for one in seen), (known, seen)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(seed=st.integers(0, 2**32))
 def test_transactions_are_all_or_nothing(seed: int) -> None:
     story = Story(seed)

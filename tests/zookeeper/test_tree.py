@@ -33,6 +33,7 @@ from penstock.zookeeper.txn import (
     encode_record,
 )
 from penstock.zookeeper.wire import CheckRequest, CreateRequest, DeleteRequest, SetDataRequest, WriteRequest
+from tests.support.examples import examples
 
 NOBODY = Caller(0, frozenset())
 FIRST_SESSION, SECOND_SESSION = 17, 18
@@ -241,7 +242,7 @@ def _take(scene: Scene, step: tuple[object, ...]) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(STEPS, max_size=40))
 def test_the_tree_does_what_the_model_does(steps: list[tuple[object, ...]]) -> None:
     scene, model = Scene(), Model()

@@ -22,6 +22,7 @@ from penstock.registry.formats.json_schema.drafts import (
 )
 from penstock.registry.formats.json_schema.text import parse_json
 from penstock.registry.formats.schema_format import InvalidSchema
+from tests.support.examples import examples
 
 VALIDATORS = {
     DRAFT_4: jsonschema.Draft4Validator,
@@ -73,6 +74,6 @@ def test_whole_schemas(draft: Draft, schema: Any) -> None:
         max_leaves=6,
     ),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_nested_schemas(draft: Draft, schema: Any) -> None:
     assert is_valid(schema, draft) == META[draft].is_valid(schema)

@@ -16,8 +16,9 @@ from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.formats.json_schema.cases import ALL_DRAFTS, schema
 from tests.registry.formats.json_schema.strategies import SCHEMAS, values, widenings
 from tests.registry.formats.json_schema.test_checks import KEYWORDS, VALUES
+from tests.support.examples import examples
 
-SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SAMPLES = values()
 
 JSON_VALUES = st.recursive(
@@ -107,7 +108,7 @@ def test_values_of_the_writer_are_values_of_a_reader_that_was_widened(
 
 
 @given(SCHEMAS, SCHEMAS)
-@settings(SETTINGS, max_examples=100)
+@settings(SETTINGS, max_examples=examples(100))
 def test_values_of_the_writer_are_values_of_any_reader_that_is_said_to_read_them(
     one: dict[str, Any], other: dict[str, Any]
 ) -> None:
@@ -130,7 +131,7 @@ def parsed(text: str, is_new: bool) -> JsonSchema | None:
 
 
 @given(JSON_VALUES | NEARLY_SCHEMAS, st.sampled_from([None, *ALL_DRAFTS]), st.booleans())
-@settings(SETTINGS, max_examples=300)
+@settings(SETTINGS, max_examples=examples(300))
 def test_any_json_is_a_schema_or_an_invalid_one(value: Any, draft: str | None, is_new: bool) -> None:
     if draft is not None and isinstance(value, dict):
         value = {"$schema": draft, **value}
@@ -143,7 +144,7 @@ def test_any_json_is_a_schema_or_an_invalid_one(value: Any, draft: str | None, i
 
 
 @given(st.text(max_size=30) | st.text(alphabet='{}[]",:01e-.ntfu\\ ', max_size=12), st.booleans())
-@settings(SETTINGS, max_examples=300)
+@settings(SETTINGS, max_examples=examples(300))
 def test_any_text_is_a_schema_or_an_invalid_one(text: str, is_new: bool) -> None:
     parsed(text, is_new)
 

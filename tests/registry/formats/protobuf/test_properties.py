@@ -15,25 +15,26 @@ from penstock.registry.formats.protobuf.parser import parse_text
 from penstock.registry.formats.protobuf.printer import print_file
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.formats.protobuf.strategies import files, valid_texts
+from tests.support.examples import examples
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @given(files)
-@settings(SLOW, max_examples=25)
+@settings(SLOW, max_examples=examples(25))
 def test_what_is_printed_is_read_again(file: ProtoFile) -> None:
     assert parse_text(print_file(file)) == file
 
 
 @given(files)
-@settings(SLOW, max_examples=25)
+@settings(SLOW, max_examples=examples(25))
 def test_the_normal_form_is_final(file: ProtoFile) -> None:
     once = parse(print_file(file), {}, is_new=False).normalized().canonical()
     assert parse(once, {}, is_new=False).normalized().canonical() == once
 
 
 @given(st.text(alphabet='message enumA{}=1;,"\\[]()<>.-/*\n ', max_size=60))
-@settings(SLOW, max_examples=150)
+@settings(SLOW, max_examples=examples(150))
 def test_any_text_is_a_schema_or_invalid(text: str) -> None:
     try:
         schema = parse(text, {})
@@ -43,7 +44,7 @@ def test_any_text_is_a_schema_or_invalid(text: str) -> None:
 
 
 @given(st.binary(max_size=60))
-@settings(SLOW, max_examples=60)
+@settings(SLOW, max_examples=examples(60))
 def test_any_bytes_are_a_schema_or_invalid(raw: bytes) -> None:
     try:
         parse(base64.b64encode(raw).decode(), {})
@@ -52,7 +53,7 @@ def test_any_bytes_are_a_schema_or_invalid(raw: bytes) -> None:
 
 
 @given(valid_texts())
-@settings(SLOW, max_examples=30)
+@settings(SLOW, max_examples=examples(30))
 def test_the_library_takes_what_is_valid(text: str) -> None:
     schema = parse(text, {})
     assert pool_of(schema.descriptors())
@@ -65,7 +66,7 @@ def test_the_library_takes_what_is_valid(text: str) -> None:
 
 
 @given(valid_texts(), valid_texts())
-@settings(SLOW, max_examples=30)
+@settings(SLOW, max_examples=examples(30))
 def test_a_verdict_does_not_depend_on_the_form(writer_text: str, reader_text: str) -> None:
     writer, reader = parse(writer_text, {}), parse(reader_text, {})
     verdict = sorted((each.kind, each.path) for each in reader.incompatibilities_with(writer))

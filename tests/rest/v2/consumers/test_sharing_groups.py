@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from penstock.client import KafkaAdmin, KafkaConsumer
+from penstock.rest.v2.consumers.membership import HOLD_SECONDS
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy, running
 from tests.rest.v2.consumers.conftest import QUICK
 from tests.rest.v2.consumers.instance import Instance, produce, unique
 from tests.support.processes import wait_for
+
+BEAT_SECONDS = int(QUICK["consumer_heartbeat_interval_ms"]) / 1000
 
 
 def read_both(instances: list[Instance], count: int) -> list[Any]:
@@ -66,8 +69,11 @@ def test_a_client_that_does_not_come_back_holds_nobody_up(
     silent.subscribe(topic)
     silent.read_values(4)
     other = Instance(proxy, group, "json")
-    other.subscribe(topic)
-    other.wait_for_assignments(1)
+    with broker.interceptor.recording() as recorded:
+        other.subscribe(topic)
+        other.wait_for_assignments(1)
+        beats = sum(seen.message.group_id == group for seen in recorded.seen("Heartbeat"))
+    assert beats < 2 * HOLD_SECONDS / BEAT_SECONDS, "who holds a rebalance up does not ask faster for it"
 
 
 def test_a_rebalance_waits_a_moment_for_a_client_to_commit(

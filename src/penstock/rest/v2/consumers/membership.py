@@ -210,7 +210,7 @@ class Membership:
         loop = asyncio.get_running_loop()
         look_at, hold_until = self._next_look(), 0.0
         while True:
-            await self._pause(min(self._config.heartbeat_interval_ms / 1000, max(0, look_at - loop.time())))
+            await self._pause(self._until_next_beat(look_at))
             if self._is_to_rejoin:
                 return
             self._holds = await self._is_rebalance_due(cluster)
@@ -223,6 +223,12 @@ class Membership:
                 if await self._are_topics_others(cluster):
                     return
                 look_at = self._next_look()
+
+    def _until_next_beat(self, look_at: float) -> float:
+        interval = self._config.heartbeat_interval_ms / 1000
+        if self._holds:
+            return interval  # topics are looked at when the rebalance is over
+        return min(interval, max(0, look_at - asyncio.get_running_loop().time()))
 
     async def _pause(self, seconds: float) -> None:
         await pause(seconds, self._nudged)
