@@ -134,6 +134,23 @@ def test_records_that_wait_are_those_that_were_sent(server: Server, client: Wire
     assert log_end_offset(client, topic) == len(values)
 
 
+def test_halves_of_many_connections_are_not_mixed_up(server: Server) -> None:
+    """What is read goes into a buffer that all share, until somebody has to keep it."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(WireClient(server.bootstrap)) for _ in range(8)]
+        asked = [asked_of(HANDLERS[number % len(HANDLERS)], client) for number, client in enumerate(clients)]
+        frames = [padded(one, 3_000 + number, number) for number, one in enumerate(asked)]
+        for cut in (1, 4, 700, 2_900):
+            for client, whole in zip(clients, frames, strict=True):
+                client.socket.sendall(whole[:cut])
+                time.sleep(0.002)  # so that each half is read by itself
+            for client, whole in zip(clients, frames, strict=True):
+                client.socket.sendall(whole[cut:] + whole)
+            for number, client in enumerate(clients):
+                check_answer(client, asked[number], number)
+                check_answer(client, asked[number], number)
+
+
 def test_a_fetch_of_many_idle_partitions(client: WireClient) -> None:
     count = 300
     name = new_topic(client, unique_topic(client).ljust(249, "x"), count)

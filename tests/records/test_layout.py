@@ -1,15 +1,19 @@
 """Records walked by their lengths, beside the parser."""
 
 import random
+import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import ApiError, ErrorCode
+from penstock.records.batch import HEADER_SIZE, Batch
 from penstock.records.builder import build_batch
 from penstock.records.layout import check_layout
-from penstock.records.reader import Record
+from penstock.records.reader import Record, iterate_records
+
+LENGTH_AT = 8
 
 
 def records_of(sizes: list[int]) -> bytearray:
@@ -59,3 +63,34 @@ def test_noise(count: int) -> None:
     chance = random.Random(count)
     for _ in range(200):
         assert not is_sound(chance.randbytes(chance.randint(0, 400)), count)
+
+
+HEADERS = (("a", b"1"), ("b", None))
+
+
+@given(
+    st.sampled_from([None, b"", b"k", bytes(80)]),
+    st.sampled_from([None, b"", b"v", bytes(9_000)]),
+    st.sampled_from([(), HEADERS]),
+    st.sampled_from([0, 1, -70, 2**40]),
+    st.lists(st.tuples(st.integers(0, 30) | st.integers(-12, -1), st.integers(0, 255)), max_size=2),
+)
+def test_one_record_is_judged_as_the_parser_does(
+    key: bytes | None,
+    value: bytes | None,
+    headers: tuple[tuple[str, bytes | None], ...],
+    delta: int,
+    changes: list[tuple[int, int]],
+) -> None:
+    records = [Record(0, 2**50, b"", b""), Record(1, 2**50 + delta, key, value, headers)]
+    data = bytearray(build_batch(records).records_view)[len(records_of([0])) :]
+    for at, byte in changes:
+        data[at % len(data)] = byte
+    batch = bytearray(build_batch(records[:1]).buffer)[:HEADER_SIZE] + data
+    struct.pack_into(">i", batch, LENGTH_AT, len(batch) - LENGTH_AT - 4)
+    try:
+        is_parsed = len(list(iterate_records(Batch(memoryview(batch))))) == 1
+    except ApiError:
+        is_parsed = False
+    assert is_parsed or changes
+    assert is_sound(data, 1) == is_parsed

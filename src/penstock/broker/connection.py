@@ -1,11 +1,11 @@
 """One client connection: bytes in, frames to the router, responses out in request order.
 
 Receiving. The event loop writes straight into a buffer, which the connection borrows from `receive_buffers` when there
-are bytes for it, and gives back when nothing in it is needed any more; an idle connection has none. Frames are taken
-out of it where they lie. A frame that does not fit gets a larger buffer once as many bytes have come as the old one
-holds, whatever length it announces, and the loop is told to read no further than its end; so a large batch mostly
-arrives contiguous and is not moved. The record bytes of a produce request stay in the buffer until it is answered, and
-the buffer with them; all other messages are copies.
+are bytes for it, and gives back when nothing in it is needed any more: mostly at once, so that all read into the same
+one; an idle connection has none. Frames are taken out of it where they lie. A frame that does not fit gets a larger
+buffer once as many bytes have come as the old one holds, whatever length it announces, and the loop is told to read no
+further than its end; so a large batch mostly arrives contiguous and is not moved. The record bytes of a produce request
+stay in the buffer until it is answered, and the buffer with them; all other messages are copies.
 
 There must always be room when the loop reads: it takes an empty buffer for a broken protocol. `_settle` sees to that
 after everything that fills a buffer or holds up its frames, and stops the reading where it can't.
@@ -155,11 +155,16 @@ class Connection(asyncio.BufferedProtocol):
         self.router.on_disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the loop reads to, which it does before anything else happens."""
         if self._view is None:
+            if self._usual_bytes <= SMALL_BUFFER_BYTES:
+                return self._buffers.shared
             self._view = self._buffers.take(min(self._usual_bytes, LARGE_BUFFER_BYTES))
         return self._view[self._end : self._frame_end or None]
 
     def buffer_updated(self, count: int) -> None:
+        if self._view is None:
+            self._view = self._buffers.shared
         self._end += count
         self.last_active = self._loop.time()
         if self.at_work or self._blocked or self._awaits_turn:
@@ -252,7 +257,7 @@ class Connection(asyncio.BufferedProtocol):
         return larger
 
     def _settle(self) -> None:
-        """Gives the buffer back if nothing in it is needed; else leaves room in it, or reads no more."""
+        """Gives the buffer back if nothing in it is needed; else keeps it, and leaves room in it or reads no more."""
         view = self._view
         if view is None:
             return
@@ -261,7 +266,9 @@ class Connection(asyncio.BufferedProtocol):
             self._start = self._end = 0
             self._view = None
             self._buffers.give_back(view)
-        elif self._end == len(view):
+            return
+        self._buffers.keep(view)
+        if self._end == len(view):
             if self.at_work or self._blocked or self._awaits_turn:
                 self._pause_reading()
             else:

@@ -23,6 +23,7 @@ from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError
 from penstock.log.verification import BY_ITS_TRANSACTION, Admission
 from penstock.records.batch import HEADER_SIZE
+from penstock.records.validation import LOG_APPEND_TIME
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.produce import (
     PartitionProduceResponse,
@@ -53,7 +54,16 @@ _PLACEHOLDERS = (0x1122334455667701, 0x1122334455667702, 0x1122334455667703)
 class ProduceMemo:
     """One request that came, but for its correlation id and records."""
 
-    __slots__ = ("acks", "admission", "offsets_at", "partition", "settings", "template", "version")
+    __slots__ = (
+        "acks",
+        "admission",
+        "is_stamped",
+        "offsets_at",
+        "partition",
+        "settings",
+        "template",
+        "version",
+    )
 
     def __init__(
         self, partition: Partition, acks: int, version: int, admission: Admission | None, template: bytes
@@ -61,6 +71,7 @@ class ProduceMemo:
         self.partition = partition
         self.admission = admission
         self.settings = partition.log.settings
+        self.is_stamped = self.settings.message_timestamp_type == LOG_APPEND_TIME
         self.acks = acks
         self.version = version
         self.template = template
@@ -70,14 +81,11 @@ class ProduceMemo:
         partition = self.partition
         if self.settings is not partition.log.settings:
             return None
-        header = bytes(records[:HEADER_SIZE])
+        header = bytes(records[:HEADER_SIZE]) if self.is_stamped else b""
         try:
             result = partition.append(records, self.version, self.acks, now_ms, self.admission)
         except ApiError:
-            if not records.readonly:
-                records[: len(header)] = (
-                    header  # the ordinary way shall see what came, without stamp and offset
-                )
+            records[: len(header)] = header  # the ordinary way shall see what came, without the stamp
             return None
         out = bytearray(self.template)
         _pack_correlation_id(out, 4, correlation_id)

@@ -48,7 +48,7 @@ def iterate_records(batch: Batch, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> It
         value_end = raw.value_start + max(raw.value_length, 0)
         value = None if raw.value_length < 0 else bytes(data[raw.value_start : value_end])
         timestamp = base_timestamp + raw.timestamp_delta if append_time is None else append_time
-        headers = _read_headers(data[: raw.end], value_end)
+        headers = read_headers(data[: raw.end], value_end)
         yield Record(base_offset + raw.offset_delta, timestamp, raw.key, value, headers)
 
 
@@ -80,7 +80,7 @@ def _read_raw_record(data: memoryview, start: int) -> RawRecord:
     return RawRecord(start, end, after_timestamp, timestamp_delta, offset_delta, key, position, value_length)
 
 
-def _read_headers(data: memoryview, position: int) -> tuple[Header, ...]:
+def read_headers(data: memoryview, position: int) -> tuple[Header, ...]:
     """The headers at the end of a record, which must end where `data` ends."""
     count, position = read_varint(data, position)
     if count < 0 or count > len(data) - position:
