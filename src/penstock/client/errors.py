@@ -20,6 +20,8 @@ from penstock.client.error_facts import FACTS, Kind
 from penstock.errors import ErrorCode, PenstockError
 
 JAVA_ERRORS_PACKAGE = "org.apache.kafka.common.errors"
+IS_IT_RUNNING = "is `penstock up` running?"
+"""What is asked where no broker has ever answered at the addresses that the user gave."""
 
 
 class KafkaError(PenstockError):

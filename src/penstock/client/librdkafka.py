@@ -30,6 +30,7 @@ from confluent_kafka import TopicPartition as NativeTopicPartition
 from penstock.client.advice import ADVICE, LOCAL_ERRORS, LocalError
 from penstock.client.config.translate import NativeConfig
 from penstock.client.errors import (
+    IS_IT_RUNNING,
     FatalError,
     KafkaError,
     RetriableError,
@@ -121,6 +122,8 @@ def config_error(exception: KafkaException) -> ConfigError:
 # --- brokers that do not answer
 
 _BROKER_LINE = re.compile(r"(?P<address>\S+:\d+)/(?P<node>bootstrap|\d+): (?P<reason>.*?)(?: \(after .*)?$")
+_CONNECT_TO = re.compile(r"^Connect to \S+ failed: ")
+"""A host of two addresses, as localhost is, would be news each time that the other one is tried."""
 _STATE_NOTE = re.compile(
     r" \((?:after \d+ms in state|_)[^)]*\)(?:, \d+ identical error\(s\) suppressed)?|: \(errno:.*"
 )
@@ -134,7 +137,8 @@ class _Trouble(NamedTuple):
 
     def __str__(self) -> str:
         if self.node == "bootstrap":
-            return f"{self.address} (of bootstrap.servers) cannot be reached: {self.reason}"
+            said = f"{self.address} (of bootstrap.servers) cannot be reached: {self.reason}"
+            return f"{said}; {IS_IT_RUNNING}"
         return (
             f"broker {self.node} advertises itself as {self.address}, which cannot be reached: {self.reason}; "
             "its advertised.listeners must name an address that works from here"
@@ -158,7 +162,8 @@ class BrokerTroubles:
             return
         match = _BROKER_LINE.search(error.str())
         if match is not None:
-            self._note(_Trouble(match["address"], match["node"], match["reason"], time.monotonic()))
+            reason = _CONNECT_TO.sub("", match["reason"])
+            self._note(_Trouble(match["address"], match["node"], reason, time.monotonic()))
         elif error.name() != "_ALL_BROKERS_DOWN":
             logger.warning("%s", error.str())
 

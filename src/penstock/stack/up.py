@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from penstock.errors import PenstockError
-from penstock.stack.data_dir import DataDir
+from penstock.stack.data_dir import DataDir, default_data_dir
 from penstock.stack.ports import refuse_ports_in_use
 from penstock.stack.running import status_of, stop_survivors
 from penstock.stack.services import StackOptions, left_out, plan
@@ -63,7 +63,8 @@ def run_detached(options: StackOptions, arguments: list[str]) -> None:
     rows = [(each.name, each.address, str(each.pid)) for each in status_of(data_dir)]
     print(table_text(("SERVICE", "ADDRESS", "PID"), rows))
     print(READY_LINE)
-    print(f"Stop it with: penstock down --data-dir {options.data_dir}", flush=True)
+    where = "" if options.data_dir == default_data_dir().absolute() else f" --data-dir {options.data_dir}"
+    print(f"Stop it with: penstock down{where}", flush=True)
 
 
 def _start_supervisor(log: int, arguments: list[str]) -> "subprocess.Popen[bytes]":

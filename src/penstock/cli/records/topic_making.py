@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from penstock.cli.cluster_arguments import Configs
+from penstock.cli.first_contact import tool_cluster_config
 from penstock.client.admin.configs import ConfigResource, ConfigSource, ResourceType, describe_configs
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import describe_topics
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, blocking_cluster, now
 from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 
 
 def partitions_or_create(configs: Configs, topic: str, partitions: int | None, like: str | None) -> int:
     """How many partitions the topic has. One that is not there gets as many as said, and the configs of another."""
-    with blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+    with blocking_cluster(tool_cluster_config(configs)) as cluster:
         return now(_partitions_or_create(cluster, topic, partitions, like))
 
 

@@ -7,10 +7,11 @@ from types import TracebackType
 from typing import Self
 
 from penstock.cli.cluster_arguments import Configs
+from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.records.record_json import TopicRecord
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
 from penstock.client.admin.topic_descriptions import describe_topics
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, blocking_cluster, now
 from penstock.client.config import ConsumerConfig
 from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
@@ -50,7 +51,7 @@ class Extent:
 
 
 def extent_of(configs: Configs, topic: str) -> Extent:
-    with blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+    with blocking_cluster(tool_cluster_config(configs)) as cluster:
         return now(find_extent(cluster, topic))
 
 

@@ -61,7 +61,7 @@ def _nodes(cluster: Cluster) -> tuple[Node, ...]:
     except KafkaError as error:
         tried = (Node(-1 - index, *address) for index, address in enumerate(cluster.config.bootstrap))
         listed = ", ".join(map(_shown, tried))
-        raise CommandFailure(f"Request METADATA failed on brokers [{listed}]") from error
+        raise CommandFailure(f"Request METADATA failed on brokers [{listed}]: {error}") from error
 
 
 def _shown(node: Node) -> str:

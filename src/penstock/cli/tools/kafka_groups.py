@@ -82,7 +82,7 @@ def _type(options: OptionSet) -> GroupType:
 
 
 def _list(options: OptionSet) -> None:
-    with admin_client(admin_configs(options, {"default.api.timeout.ms": str(TIMEOUT_MS)})) as cluster:
+    with admin_client(admin_configs(options), TIMEOUT_MS) as cluster:
         groups = {group.group_id: group for group in now(list_groups(cluster))}
     rows = [
         [group_id, str(group.type or ""), group.protocol]

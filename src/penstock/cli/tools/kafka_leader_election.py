@@ -108,7 +108,7 @@ def command(words: list[str]) -> int:
         _check(parser, options)
         election_type = ElectionType[options.value("election-type")]
         partitions = _partitions(options)
-        with admin_client(_configs(options)) as cluster:
+        with admin_client(_configs(options), TIMEOUT_MS) as cluster:
             outcome = now(elect_leaders(cluster, election_type, partitions))
     except KafkaError as error:
         _print_why_none(error)
@@ -134,7 +134,6 @@ def _configs(options: OptionSet) -> dict[str, str]:
         say_deprecated("admin.config", "command-config")
     file = options.value("admin.config") or options.value("command-config")
     return {
-        "default.api.timeout.ms": str(TIMEOUT_MS),
         "request.timeout.ms": str(TIMEOUT_MS // 2),
         **(load_properties(file) if file else {}),
         "bootstrap.servers": options.value("bootstrap-server"),

@@ -9,12 +9,13 @@ import sys
 import time
 
 from penstock.cli.cluster_arguments import add_cluster, configs_of
+from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.output.formats import JSON, TABLE
 from penstock.cli.output.progress import is_for_people, scaled
 from penstock.cli.output.view import Record, has_colour, styled, table_lines
 from penstock.cli.tool import run
 from penstock.cli.top.sample import Sample, group_rows, take_sample, topic_rows
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.client.cluster import Cluster, blocking_cluster, now
 
 INTERVAL_SECONDS = 2.0
 SHORTEST_INTERVAL_SECONDS = 0.1
@@ -27,7 +28,7 @@ def main(arguments: list[str]) -> int:
 def command(words: list[str]) -> int:
     parsed = _parser().parse_args(words)
     logging.getLogger("penstock.client").setLevel(logging.ERROR)
-    with blocking_cluster(ClusterConfig.from_configs(configs_of(parsed))) as cluster:
+    with blocking_cluster(tool_cluster_config(configs_of(parsed))) as cluster:
         watch = Watch(cluster, include_internal=parsed.internal)
         if parsed.once:
             watch.look()

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.admin_client import admin_configs
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster
+from penstock.client.cluster import Cluster, blocking_cluster
 
 
 @contextmanager
 def cluster_of(options: OptionSet | Namespace) -> Iterator[Cluster]:
     configs = admin_configs(options) if isinstance(options, OptionSet) else _configs(options)
-    with blocking_cluster(ClusterConfig.from_configs(configs)) as cluster:
+    with blocking_cluster(tool_cluster_config(configs)) as cluster:
         yield cluster
 
 

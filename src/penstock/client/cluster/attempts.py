@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.client.cluster.config import ClusterConfig
 from penstock.client.cluster.network import Disconnected, Network
-from penstock.client.errors import BrokerUnreachableError, KafkaError, KafkaTimeoutError
+from penstock.client.errors import IS_IT_RUNNING, BrokerUnreachableError, KafkaError, KafkaTimeoutError
 
 
 class Attempts:
@@ -17,18 +17,25 @@ class Attempts:
         self._network = network
         self._config = config
         self._what = what
-        self._timeout_ms = config.default_api_timeout_ms if timeout_ms is None else timeout_ms
-        self._deadline = network.now() + self._timeout_ms / 1000
+        self._usual_timeout_ms = config.default_api_timeout_ms if timeout_ms is None else timeout_ms
+        self._timeout_ms = self._usual_timeout_ms
+        self._began_at = network.now()
+        self._is_nobody_there = False
         self._pause_ms = config.retry_backoff_ms
         self._reason: Exception | None = None
         self._begun = False
 
-    def failed(self, reason: Exception) -> None:
+    def failed(self, reason: Exception, *, is_nobody_there: bool = False) -> None:
+        """`is_nobody_there`: no broker has ever answered this client, for which there is a patience of its own."""
         self._reason = reason
+        self._is_nobody_there = is_nobody_there
+        own = self._config.first_contact_timeout_ms if is_nobody_there else None
+        self._timeout_ms = self._usual_timeout_ms if own is None else min(own, self._usual_timeout_ms)
 
     @property
     def left_ms(self) -> int:
-        return max(0, int((self._deadline - self._network.now()) * 1000))
+        deadline = self._began_at + self._timeout_ms / 1000
+        return max(0, int((deadline - self._network.now()) * 1000))
 
     def __aiter__(self) -> Attempts:
         return self
@@ -47,6 +54,8 @@ class Attempts:
         self._pause_ms = min(self._pause_ms * 2, max(self._config.retry_backoff_max_ms, self._pause_ms))
 
     def _timed_out(self) -> KafkaError:
+        if self._is_nobody_there:
+            return BrokerUnreachableError(f"{self._reason}; {IS_IT_RUNNING}")
         because = f": {self._reason}" if self._reason else ""
         message = f"{self._what} did not come about within {self._timeout_ms} ms{because}"
         if isinstance(self._reason, Disconnected):

@@ -68,6 +68,8 @@ class Cluster:
         self.network = network
         self.view: ClusterView | None = None
         self._connections: dict[Address, Connection] = {}
+        self._has_connected = False
+        self._warned_of: str | None = None
 
     # asking
 
@@ -239,21 +241,20 @@ class Cluster:
             try:
                 return (await self.connection_to(node_id)).newest_version(request)
             except Disconnected as error:
-                warn(str(error))
-                attempt.failed(error)
+                self._on_disconnected(attempt, error)
         raise AssertionError("attempts end by raising")
 
     async def _any_connection(self) -> Connection:
         for connection in self._connections.values():
             if not connection.is_closed:
                 return connection
-        reason: Disconnected | None = None
+        reasons: dict[str, None] = {}
         for address, node in self._places():
             try:
                 return await self._connect(address, node)
             except Disconnected as error:
-                reason = error
-        raise reason or Disconnected("there is no broker to ask")
+                reasons[str(error)] = None
+        raise Disconnected("; ".join(reasons) or "there is no broker to ask")
 
     def _places(self) -> list[tuple[Address, Node | None]]:
         places: list[tuple[Address, Node | None]] = [(address, None) for address in self.config.bootstrap]
@@ -273,6 +274,8 @@ class Cluster:
             connection.close()
             return other
         self._connections[address] = connection
+        self._has_connected = True
+        self._warned_of = None
         return connection
 
     def _unreachable(self, address: Address, node: Node | None, error: Disconnected) -> str:
@@ -305,9 +308,16 @@ class Cluster:
                 connection = await find()
                 return await connection.ask(request, answer, at_most=at_most, timeout_ms=timeout_ms)
             except Disconnected as error:
-                warn(str(error))
-                attempt.failed(error)
+                self._on_disconnected(attempt, error)
         raise AssertionError("attempts end by raising")
+
+    def _on_disconnected(self, attempt: Attempts, error: Disconnected) -> None:
+        """What is tried again is warned of once; what is not, the error that follows tells."""
+        attempt.failed(error, is_nobody_there=not self._has_connected)
+        ends_soon = not self._has_connected and self.config.first_contact_timeout_ms is not None
+        if attempt.left_ms and not ends_soon and self._warned_of != str(error):
+            self._warned_of = str(error)
+            warn(str(error))
 
     # the end
 

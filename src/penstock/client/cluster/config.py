@@ -20,6 +20,8 @@ class ClusterConfig(NamedTuple):
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
     connection_setup_timeout_ms: int = 10_000
+    first_contact_timeout_ms: int | None = None
+    """How long to look for a cluster that has never answered, where that is less than the time for any call."""
     security: Security = Security()
 
     @classmethod

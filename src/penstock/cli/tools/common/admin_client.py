@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.client.cluster import Cluster, ClusterConfig, ClusterView, blocking_cluster, now
@@ -36,8 +37,9 @@ def admin_configs(options: OptionSet, defaults: Mapping[str, str] | None = None)
 
 
 @contextmanager
-def admin_client(configs: Mapping[str, str]) -> Iterator[Cluster]:
-    with blocking_cluster(_cluster_config(configs)) as cluster:
+def admin_client(configs: Mapping[str, str], api_timeout_ms: int | None = None) -> Iterator[Cluster]:
+    """`api_timeout_ms` is what the tool has for `default.api.timeout.ms` where the user says nothing."""
+    with blocking_cluster(_cluster_config(configs, api_timeout_ms)) as cluster:
         yield cluster
 
 
@@ -58,9 +60,9 @@ def admin_client_of(options: OptionSet) -> Iterator[Cluster]:
         yield cluster
 
 
-def _cluster_config(configs: Mapping[str, str]) -> ClusterConfig:
+def _cluster_config(configs: Mapping[str, str], api_timeout_ms: int | None = None) -> ClusterConfig:
     try:
-        return ClusterConfig.from_configs(configs)
+        return tool_cluster_config(configs, api_timeout_ms)
     except ConfigError as error:
         raise AdminNotCreated(f"Failed to create new KafkaAdminClient: {error}") from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.tool import err
 from penstock.cli.tools.clients.client_configs import consumer_settings
 from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
@@ -136,6 +137,7 @@ class ConsoleConsumer(ConsumerLoop["Request", Record]):
 
 
 def consume_to_output(request: Request) -> int:
+    check_first_contact(request.configs, request.timeout_ms)
     return consume_until_signal(request, _consume, LOGGER, (KafkaError, KafkaException), java_exception_of)
 
 

@@ -7,11 +7,12 @@ import select
 import sys
 from typing import TYPE_CHECKING
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.tools.clients.client_configs import producer_settings
 from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
 from penstock.cli.tools.clients.log_lines import log_error
 from penstock.cli.tools.clients.stop_signals import StopRequested, StopSignals
-from penstock.cli.tools.clients.topic_wait import TopicWait
+from penstock.cli.tools.clients.topic_wait import DEFAULT_MAX_BLOCK_MS, TopicWait
 from penstock.cli.tools.console.line_reader import NO_HEADERS, Headers, Line
 from penstock.cli.tools.console.lines import read_lines
 from penstock.client.errors import KafkaError as ClientError
@@ -143,6 +144,7 @@ class ConsoleProducer:
 
 
 def produce_from_input(request: Request) -> int:
+    check_first_contact(request.configs, int(request.configs.get("max.block.ms", DEFAULT_MAX_BLOCK_MS)))
     with StopSignals() as stop:
         try:
             producer = ConsoleProducer(request, stop)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.tools.clients.client_log import ClientLog
 from penstock.cli.tools.clients.log_lines import log_error
 from penstock.cli.tools.clients.stop_signals import StopSignals
@@ -117,6 +118,7 @@ class ConsoleShareConsumer(ConsumerLoop["Request", SharedRecord]):
 
 def consume_to_output(request: Request) -> int:
     configs = request.configs
+    check_first_contact(configs, request.timeout_ms)
     ClientLog(f"ShareConsumer clientId={configs['client.id']}, groupId={configs['group.id']}").install()
     return consume_until_signal(request, _consume, LOGGER, (KafkaError,), as_java_says)
 

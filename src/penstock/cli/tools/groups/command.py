@@ -20,7 +20,7 @@ def run_group_command(
     kind: str, parser: OptionParser, options: OptionSet, action: Callable[[Cluster], None]
 ) -> int:
     try:
-        with admin_client(_configs(options)) as cluster:
+        with admin_client(_configs(options), options.value("timeout")) as cluster:
             action(cluster)
     except ArgumentFailure as failure:
         print_usage_and_exit(parser, str(failure))
@@ -30,4 +30,7 @@ def run_group_command(
 
 
 def _configs(options: OptionSet) -> dict[str, str]:
-    return admin_configs(options) | {"default.api.timeout.ms": str(options.value("timeout"))}
+    """Without the time for a call, which `--timeout` says, whatever the file does."""
+    configs = admin_configs(options)
+    configs.pop("default.api.timeout.ms", None)
+    return configs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.output.progress import Progress
 from penstock.cli.tool import err
 from penstock.cli.tools.clients.client_configs import consumer_settings
@@ -131,6 +132,7 @@ def _now_ms() -> int:
 
 
 def run_consumer_test(request: Request) -> int:
+    check_first_contact(request.configs, request.timeout_ms)
     with StopSignals() as stop:
         try:
             test = ConsumerTest(request, stop)

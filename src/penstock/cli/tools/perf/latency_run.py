@@ -6,6 +6,7 @@ import random
 import time
 from dataclasses import dataclass
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.tool import err
 from penstock.cli.tools.clients.client_configs import consumer_settings, producer_settings
 from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
@@ -210,6 +211,7 @@ def result_lines(latencies_ns: list[int]) -> list[str]:
 
 
 def run_latency_test(request: Request) -> int:
+    check_first_contact(request.configs)
     with StopSignals() as stop:
         try:
             LatencyTest(request, stop).run()

@@ -10,12 +10,13 @@ import itertools
 import time
 from collections.abc import Iterator
 
+from penstock.cli.first_contact import check_first_contact
 from penstock.cli.output.progress import Progress
 from penstock.cli.tool import err
 from penstock.cli.tools.clients.client_configs import producer_settings
 from penstock.cli.tools.clients.client_events import ClientEvents, java_exception_of
 from penstock.cli.tools.clients.stop_signals import StopSignals
-from penstock.cli.tools.clients.topic_wait import TopicWait
+from penstock.cli.tools.clients.topic_wait import DEFAULT_MAX_BLOCK_MS, TopicWait
 from penstock.cli.tools.perf.metrics import LatestStatistics
 from penstock.cli.tools.perf.payloads import any_of, increasing_numbers, random_letters
 from penstock.cli.tools.perf.producer_options import Request
@@ -199,6 +200,7 @@ def _now_ms() -> int:
 
 
 def run_producer_test(request: Request) -> int:
+    check_first_contact(request.configs, int(request.configs.get("max.block.ms", DEFAULT_MAX_BLOCK_MS)))
     with StopSignals() as stop:
         try:
             ProducerTest(request, stop).run()
