@@ -69,6 +69,7 @@ def test_names_that_the_broker_knows(
     assert ask("kafka-topics", "--bootstrap-server", cli.bootstrap_servers, "--topic", start) == [
         penstock_topic
     ]
+    assert ask("kafka-topics.sh", "--topic", start) == [penstock_topic]
     assert ask("kafka-topics", "--bootstrap-server", "127.0.0.1:1", "--topic", "") == []
 
 

@@ -40,6 +40,8 @@ PROGRAM = "penstock"
 SHORT_NAME_OF_TOOL = {
     command.module.rpartition(".")[2].replace("_", "-"): name for name, command in TOOLS.items()
 }
+SH = ".sh"
+"""Kafka's scripts have it, and ours have it as well."""
 
 
 class Candidate(NamedTuple):
@@ -49,6 +51,7 @@ class Candidate(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     program, *words = arguments or [PROGRAM]
+    program = program.removesuffix(SH)
     if program in SHORT_NAME_OF_TOOL:
         words = [SHORT_NAME_OF_TOOL[program], *words]
     for text, description in candidates(words or [""]):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from penstock.cli.completion.candidates import SHORT_NAME_OF_TOOL
+from penstock.cli.completion.candidates import SH, SHORT_NAME_OF_TOOL
 
 BASH = """\
 # bash completion for penstock and Kafka's tools:  source <(penstock completion bash)
@@ -61,5 +61,6 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("shell", choices=list(SCRIPTS))
     shell = parser.parse_args(arguments).shell
-    print(SCRIPTS[shell].replace("@TOOLS@", " ".join(SHORT_NAME_OF_TOOL)), end="")
+    names = [*SHORT_NAME_OF_TOOL, *(f"{name}{SH}" for name in SHORT_NAME_OF_TOOL)]
+    print(SCRIPTS[shell].replace("@TOOLS@", " ".join(names)), end="")
     return 0
