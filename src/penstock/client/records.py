@@ -17,6 +17,7 @@ __all__ = [
     "Headers",
     "HeadersInput",
     "OffsetAndMetadata",
+    "ProduceCallback",
     "ProducerRecord",
     "RecordBatch",
     "RecordMetadata",
@@ -27,6 +28,8 @@ __all__ = [
 Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
 HeadersInput: TypeAlias = Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]
 DeliveryCallback: TypeAlias = Callable[["RecordMetadata | None", Exception | None], object]
+ProduceCallback: TypeAlias = Callable[[Exception | None, Message], object]
+"""As confluent-kafka has it: the error comes first, and the message is librdkafka's."""
 
 
 def with_headers(headers: HeadersInput, added: Sequence[tuple[str, bytes | None]]) -> HeadersInput:

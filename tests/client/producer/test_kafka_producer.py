@@ -18,6 +18,7 @@ from penstock import (
     SerializationError,
 )
 from penstock.client import SendFuture, partition_of_key
+from penstock.client.librdkafka import Message
 from penstock.errors import ConfigError, ErrorCode
 from tests.client.conftest import PARTITIONS
 from tests.client.reading import records_of
@@ -163,6 +164,34 @@ def test_callbacks_hear_of_each_record(servers: str, topic: str) -> None:
         metadata = future.result(timeout=30)
         producer.flush()
     assert heard == [("one", metadata, None), ("all", metadata, None)]
+
+
+def test_produce_tells_as_confluent_kafka_does(servers: str, topic: str) -> None:
+    """Code that was written for it works: the error first, then its message."""
+    heard: list[tuple[Exception | None, object, object, object]] = []
+
+    def acked(error: Exception | None, message: Message) -> None:
+        heard.append((error, message.topic(), message.offset(), message.value()))
+
+    with KafkaProducer(bootstrap_servers=servers, value_serializer="json", **FAST) as producer:
+        producer.produce(topic, value=1, key=b"k", partition=0, on_delivery=acked)
+        producer.produce(topic, value=[2], partition=0, headers={"h": b"x"}, on_delivery=acked)
+        producer.produce(topic, 3, partition=0, on_delivery=lambda *_: 1 / 0)  # is logged, and stops nothing
+        producer.produce(topic, 4)
+        producer.flush(30)
+        wait_for(lambda: len(heard) == 2)
+    assert heard == [(None, topic, 0, b"1"), (None, topic, 1, b"[2]")]
+
+
+def test_produce_tells_why_a_record_did_not_arrive() -> None:
+    heard: list[Exception | None] = []
+    with KafkaProducer(
+        bootstrap_servers="127.0.0.1:9", delivery_timeout_ms=500, request_timeout_ms=400, linger_ms=0
+    ) as producer:
+        producer.produce("t", b"", on_delivery=lambda error, message: heard.append(error))
+    assert isinstance(heard[0], KafkaTimeoutError)
+    assert "127.0.0.1:9" in str(heard[0])
+    assert producer.failed_records == 1
 
 
 def test_a_done_callback_runs_once_whenever_it_is_added(servers: str, topic: str) -> None:

@@ -42,6 +42,7 @@ from penstock.client.librdkafka import (
     is_purge,
 )
 from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
+from penstock.client.records import ProduceCallback
 
 logger = logging.getLogger("penstock.client")
 
@@ -310,6 +311,22 @@ class Delivery:
         if error is not None and not is_purge(error):
             self.failures.count += 1
             self.failures.report(self.error_of(error, message.topic()))
+
+    def calling(self, callback: ProduceCallback) -> NativeDelivery:
+        """librdkafka's callback for a record whose fate the application wants to hear of."""
+        self.runs_callbacks = True
+
+        def on_done(native: NativeError | None, message: Message) -> None:
+            self.is_serving = True
+            error = None if native is None else self.error_of(native, message.topic())
+            if native is not None and not is_purge(native):
+                self.failures.count += 1
+            try:
+                callback(error, message)
+            except Exception:
+                logger.exception("on_delivery of `produce` failed")
+
+        return on_done
 
     def error_of(self, error: NativeError, topic: str | None) -> KafkaError:
         """The error of a record that failed."""

@@ -39,6 +39,7 @@ from penstock.client.records import (
     DeliveryCallback,
     HeadersInput,
     OffsetAndMetadata,
+    ProduceCallback,
     ProducerRecord,
     RecordBatch,
     TopicPartition,
@@ -188,8 +189,12 @@ class KafkaProducer:
         partition: int | None = None,
         timestamp_ms: int | None = None,
         headers: HeadersInput | None = None,
+        on_delivery: ProduceCallback | None = None,
     ) -> None:
         """Sends a record and forgets it: no future, which is faster. Failures are logged and counted.
+
+        `on_delivery` is called as confluent-kafka does, with the error, which is None if it was delivered, and the
+        message. It runs in the producer's own thread; nobody needs to call a `poll`.
 
         >>> from penstock import KafkaProducer
         >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
@@ -197,7 +202,12 @@ class KafkaProducer:
         ...         producer.produce("clicks", b"click %d" % number)
         >>> producer.failed_records
         0
+        >>> with KafkaProducer(bootstrap_servers="localhost:9092") as producer:
+        ...     producer.produce("votes", b"yes", on_delivery=lambda error, message: print(error, message.offset()))
+        None 0
         """
+        if on_delivery is not None:
+            return self._produce_watched(topic, value, key, partition, timestamp_ms, headers, on_delivery)
         try:
             if partition is None and timestamp_ms is None and headers is None:
                 for native_produce in self._unwatched:
@@ -222,6 +232,23 @@ class KafkaProducer:
         if self._delivery.is_serving:
             self._delivery.look_up(topic)
         callback = self._next_callback() if self._passes_through else self._delivery.watch()
+        self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
+
+    def _produce_watched(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        partition: int | None,
+        timestamp_ms: int | None,
+        headers: HeadersInput | None,
+        on_delivery: ProduceCallback,
+    ) -> None:
+        if not self._passes_through:
+            value, key, partition, headers = self._prepare(topic, value, key, partition, headers or ())
+        if self._delivery.is_serving:
+            self._delivery.look_up(topic)
+        callback = self._delivery.calling(on_delivery)
         self._queue.must_put(native_arguments(topic, value, key, partition, timestamp_ms, headers, callback))
 
     def _next_callback(self) -> NativeDelivery | None:
