@@ -4,12 +4,14 @@ import os
 import re
 import signal
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.stack.platform import Up, eventually, is_running, penstock, status
+from tests.stack.platform import PATIENCE_S, PENSTOCK, Up, eventually, is_running, penstock, status
+from tests.support.processes import dying_with_us
 
 pytestmark = pytest.mark.processes
 
@@ -182,6 +184,73 @@ def test_a_service_that_can_not_start_says_why(
     assert "penstock: broker-1 ended with exit code 1 before it answered. Its last words:" in refused.stderr
     assert "kafka-server-start: num.partitions: got '0'; takes an integer, 1 or more" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_restart_of_one_service(start_up: StartUp, data_dir: Path, offset: str) -> None:
+    """The broker ends and starts; ZooKeeper does not notice."""
+    where = ("--data-dir", str(data_dir))
+    idle = penstock("restart", "zookeeper", *where)
+    assert (idle.returncode, idle.stderr.count("\n")) == (1, 1)
+    assert f"Penstock does not run on {data_dir}; start it with `penstock up`" in idle.stderr
+    up = start_up(*where, "--port-offset", offset, "--only", "zookeeper,broker")
+    up.wait_for("Penstock is ready\n")
+    zookeeper, broker = status(data_dir)
+    for _ in range(6):  # more often than a service may die
+        restarted = penstock("restart", "broker", *where)
+        assert restarted.returncode == 0, restarted.stderr + up.output
+    told = re.fullmatch(
+        r"broker-1 \(pid (\d+)\) was stopped, and answers again on (\S+) \(pid (\d+)\) after \d+\.\d s\n",
+        restarted.stdout,
+    )
+    assert told is not None, restarted.stdout
+    still_zookeeper, after = status(data_dir)
+    assert (still_zookeeper, after["healthy"]) == (zookeeper, True)
+    assert (told[2], int(told[3])) == (broker["address"], after["pid"])
+    assert not is_running(broker["pid"])
+    up.wait_for(f"penstock: restarting broker-1 (pid {broker['pid']}), as asked\n")
+    up.wait_for(f"broker-1 answers again (pid {after['pid']})")
+    assert "ended with" not in up.output
+    refused = penstock("restart", "brokr", *where)
+    assert refused.returncode == 1
+    assert refused.stderr == "penstock: got 'brokr'; the services that run are zookeeper, broker-1\n"
+
+
+def test_logs(start_up: StartUp, data_dir: Path, zookeeper_words: list[str]) -> None:
+    where = ("--data-dir", str(data_dir))
+    assert "no platform has run there" in penstock("logs", *where).stderr
+    up = start_up(*zookeeper_words)
+    up.wait_for("Penstock is ready\n")
+    log = data_dir / "logs" / "zookeeper.log"
+    (data_dir / "logs" / "broker-1.log").write_text("".join(f"line {number}\n" for number in range(200)))
+    assert penstock("logs", "zookeeper", *where).stdout == log.read_text()
+    assert penstock("logs", "broker", "-n", "2", *where).stdout == "line 198\nline 199\n"
+    of_all = penstock("logs", "-n", "1", *where).stdout.splitlines()
+    assert of_all == ["broker-1  | line 199", f"zookeeper | {log.read_text().splitlines()[-1]}"]
+    refused = penstock("logs", "zookeper", *where)
+    assert refused.returncode == 1
+    assert f"'zookeper' has no log in {data_dir}; there are those of broker-1, zookeeper" in refused.stderr
+
+
+def test_logs_that_go_on(data_dir: Path) -> None:
+    """One that is set aside while it is followed goes on under its name."""
+    log = data_dir / "logs" / "rest.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("before\n")
+    command = [*PENSTOCK, "logs", "rest", "-f", "--data-dir", str(data_dir)]
+    with subprocess.Popen(dying_with_us(command), stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline() == "before\n"
+        with log.open("a") as file:
+            file.write("half")
+            file.flush()
+            file.write(" a line\nlast of this\n")
+        assert following.stdout.readline() == "half a line\n"
+        assert following.stdout.readline() == "last of this\n"
+        log.rename(log.with_suffix(".log.1"))
+        log.write_text("first of the next\n")
+        assert following.stdout.readline() == "first of the next\n"
+        following.send_signal(signal.SIGINT)
+        assert following.wait(PATIENCE_S) == 130
 
 
 def test_status_shows_a_service_that_does_not_answer(

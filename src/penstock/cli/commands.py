@@ -27,6 +27,8 @@ class Command(NamedTuple):
 PLATFORM = {
     "up": Command("start the platform, and watch over it until Ctrl-C", "penstock.cli.platform.up"),
     "status": Command("show which services run, and whether they answer", "penstock.cli.platform.status"),
+    "restart": Command("restart one service of a running platform", "penstock.cli.platform.restart"),
+    "logs": Command("show the logs of the platform's services", "penstock.cli.platform.logs"),
     "down": Command(
         "stop a platform that runs in another shell or in the background", "penstock.cli.platform.down"
     ),

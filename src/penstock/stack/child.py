@@ -25,6 +25,8 @@ class Child:
         self.service = service
         self.answered = False
         self.start_again_at: float | None = None
+        self.to_be_gone_at: float | None = None
+        """While it is being restarted: when it is killed, if it has not ended by then."""
         self._data_dir = data_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths: list[float] = []
@@ -50,7 +52,16 @@ class Child:
         finally:
             os.close(log)
         self.answered = False
-        self.start_again_at = None
+        self.start_again_at = self.to_be_gone_at = None
+
+    def begin_restart(self, patience_s: float) -> None:
+        """Whoever is asked to end has not died."""
+        self._deaths.clear()
+        if self.is_running():
+            self.send(signal.SIGTERM)
+            self.to_be_gone_at = time.monotonic() + patience_s
+        else:
+            self.start_again_at = time.monotonic()
 
     def has_died(self) -> bool:
         return self._process is not None and self._process.poll() is not None

@@ -4,6 +4,7 @@ penstock.lock               held by the supervisor while it runs
 penstock.json               its processes, for `penstock status` and `penstock down`
 config/<service>.properties what each service was started with
 logs/<service>.log          what each service writes
+restart/<service>           that it is to be restarted, for as long as the supervisor has not seen it
 <service>/                  its data
 """
 
@@ -56,6 +57,9 @@ class DataDir:
 
     def log_path(self, service: str) -> Path:
         return self.path / "logs" / f"{service}.log"
+
+    def services_with_logs(self) -> list[str]:
+        return sorted(path.stem for path in (self.path / "logs").glob("*.log"))
 
     def create(self) -> None:
         try:

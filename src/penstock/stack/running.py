@@ -1,19 +1,36 @@
 """A running platform seen from another shell: its health, and how to stop it."""
 
 import signal
+import time
 from dataclasses import dataclass
 
-from penstock.errors import PenstockError
+from penstock.errors import ConfigError, PenstockError
+from penstock.stack import restart_requests
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.health import answers
 from penstock.stack.processes import ProcessIdentity
 
 STOP_TIMEOUT_S = 30.0
 SUPERVISOR_STOP_TIMEOUT_S = 90.0
+RESTART_TIMEOUT_S = 90.0
+LOOK_EVERY_S = 0.05
 
 
 class StopFailed(PenstockError):
     """A process survives even SIGKILL."""
+
+
+class RestartFailed(PenstockError):
+    """There is no supervisor to ask, or the service does not answer again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    name: str
+    address: str
+    old_pid: int
+    new_pid: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +88,33 @@ def _stop_process(name: str, process: ProcessIdentity) -> None:
         if not process.send(number) or process.wait_until_gone(STOP_TIMEOUT_S):
             return
     raise StopFailed(f"{name} (pid {process.pid}) does not stop")
+
+
+def restart(data_dir: DataDir, wanted: str) -> Restarted:
+    """Has the supervisor restart one service, and waits until that answers."""
+    stack = data_dir.load()
+    if stack is None or not stack.supervisor.is_alive():
+        raise RestartFailed(f"Penstock does not run on {data_dir.path}; start it with `penstock up`")
+    if not stack.ready:
+        raise RestartFailed(f"Penstock on {data_dir.path} is still starting")
+    service = _service(stack, wanted)
+    began_at = time.monotonic()
+    restart_requests.ask(data_dir.path, service.name)
+    stack.supervisor.send(restart_requests.WAKES)
+    while (left := RESTART_TIMEOUT_S - (time.monotonic() - began_at)) > 0:
+        time.sleep(min(LOOK_EVERY_S, left))
+        if (stack := data_dir.load()) is None:
+            break
+        again = next((each for each in stack.services if each.name == service.name), None)
+        if again is not None and again.process != service.process and _is_healthy(again):
+            took = time.monotonic() - began_at
+            return Restarted(service.name, service.address, service.process.pid, again.process.pid, took)
+    raise RestartFailed(f"{service.name} does not answer again; see `penstock logs {service.name}`")
+
+
+def _service(stack: RunningStack, wanted: str) -> RunningService:
+    for service in stack.services:
+        if wanted in (service.name, service.kind):
+            return service
+    names = ", ".join(service.name for service in stack.services)
+    raise ConfigError(f"got {wanted!r}; the services that run are {names}")

@@ -5,6 +5,8 @@ import signal
 import socket
 from types import FrameType
 
+from penstock.stack.restart_requests import WAKES
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -19,7 +21,8 @@ class SignalInbox:
         for end in (self._receiver, self._sender):
             end.setblocking(False)
         signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        for number in (signal.SIGCHLD, WAKES):
+            signal.signal(number, lambda number, frame: None)
         for number in STOP_SIGNALS:
             signal.signal(number, self._on_stop)
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 
 from penstock.errors import PenstockError
+from penstock.stack import restart_requests
 from penstock.stack.child import RESTART_LIMIT, RESTART_WINDOW_S, Child
 from penstock.stack.data_dir import DataDir, RunningStack
 from penstock.stack.processes import identify
@@ -40,12 +41,14 @@ class Supervisor:
     def run(self) -> None:
         """From the start of all services to their end, which a signal asks for. Raises `ServiceFailed`."""
         self._inbox.open()
+        restart_requests.take(self._data_dir.path)  # of a life before
         try:
             self._start_all()
             self._wait_for_answers()
             self._announce()
             while not self._inbox.stops:
                 self._inbox.wait(self._seconds_to_next_task())
+                self._begin_restarts()
                 self._tend_children()
         finally:
             self._stop_all()
@@ -88,17 +91,38 @@ class Supervisor:
     def _seconds_to_next_task(self) -> float | None:
         if any(child.is_running() and not child.answered for child in self._children):
             return ASK_INTERVAL_S
-        due = [child.start_again_at for child in self._children if child.start_again_at is not None]
+        times = (time for child in self._children for time in (child.start_again_at, child.to_be_gone_at))
+        due = [each for each in times if each is not None]
         return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def _begin_restarts(self) -> None:
+        wanted = restart_requests.take(self._data_dir.path)
+        for child in self._children:
+            if child.service.name in wanted and child.to_be_gone_at is None:
+                _say(f"restarting {child.service.name} (pid {child.pid}), as asked")
+                child.begin_restart(STOP_TIMEOUT_S)
 
     def _tend_children(self) -> None:
         for child in self._children:
-            if child.start_again_at is not None:
+            if child.to_be_gone_at is not None:
+                self._tend_restart(child, child.to_be_gone_at)
+            elif child.start_again_at is not None:
                 self._maybe_start_again(child)
             elif child.has_died():
                 self._on_death(child)
             elif not child.answered and child.check_answer():
                 _say(f"{child.service.name} answers again (pid {child.pid})")
+
+    def _tend_restart(self, child: Child, to_be_gone_at: float) -> None:
+        if self._inbox.stops:
+            return
+        if not child.is_running():
+            child.start()
+            self._save()
+        elif time.monotonic() > to_be_gone_at:
+            _say(f"{child.service.name} (pid {child.pid}) does not stop; killing it")
+            child.send(signal.SIGKILL)
+            child.to_be_gone_at = time.monotonic() + STOP_TIMEOUT_S
 
     def _on_death(self, child: Child) -> None:
         if self._inbox.stops:

@@ -35,7 +35,8 @@ CHOICES = {
 }
 TAKES_TOPICS = {"tail": 1, "cp": 2}
 """Commands whose words without a flag are topics, and how many."""
-SHELLS = {"completion": ("bash", "zsh", "fish")}
+SERVICES = ("zookeeper", "broker", "registry", "rest", "connect")
+FIRST_WORDS = {"completion": ("bash", "zsh", "fish"), "logs": SERVICES, "restart": SERVICES}
 PROGRAM = "penstock"
 SHORT_NAME_OF_TOOL = {
     command.module.rpartition(".")[2].replace("_", "-"): name for name, command in TOOLS.items()
@@ -140,7 +141,7 @@ def _words(name: str, flags: Flags, before: Sequence[str]) -> Iterator[Candidate
     for command, description in flags.commands.items():
         yield Candidate(command, description)
     if not before:
-        yield from map(Candidate, SHELLS.get(name, ()))
+        yield from map(Candidate, FIRST_WORDS.get(name, ()))
     if name in TAKES_TOPICS:
         from penstock.cli.completion.names import topic_names
 

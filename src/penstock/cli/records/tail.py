@@ -93,10 +93,10 @@ def _tail(parsed: argparse.Namespace, show: Callable[[Iterable[TopicRecord]], No
         if not parsed.no_follow:
             for records in reader.follow(ends):
                 show(records)
-                _end_if_nobody_reads()
+                end_if_nobody_reads()
 
 
-def _end_if_nobody_reads() -> None:
+def end_if_nobody_reads() -> None:
     """`| head` has enough: that shows in the next write, which may be far off."""
     output = select.poll()
     output.register(sys.stdout.fileno(), 0)
