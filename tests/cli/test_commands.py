@@ -11,7 +11,12 @@ import pytest
 
 from penstock.cli.commands import TOOLS, TOOLS_PACKAGE
 
-OF_CONFLUENT = {"kafka-rest-start", "schema-registry-start"}
+OF_CONFLUENT = {
+    *("kafka-rest-start", "schema-registry-start"),
+    *("kafka-avro-console-producer", "kafka-avro-console-consumer"),
+    *("kafka-json-schema-console-producer", "kafka-json-schema-console-consumer"),
+    *("kafka-protobuf-console-producer", "kafka-protobuf-console-consumer"),
+}
 """Which have no `.sh` at the end there either."""
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / TOOLS_PACKAGE.replace(".", "/")

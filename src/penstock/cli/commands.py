@@ -78,6 +78,24 @@ TOOLS = {
     "console-share-consumer": _tool(
         "kafka-console-share-consumer", "print records as a member of a share group"
     ),
+    "avro-console-producer": _tool(
+        "kafka-avro-console-producer", "send lines of JSON as Avro, with its schema in the registry"
+    ),
+    "avro-console-consumer": _tool(
+        "kafka-avro-console-consumer", "print records of Avro as JSON, by their schemas"
+    ),
+    "json-schema-console-producer": _tool(
+        "kafka-json-schema-console-producer", "send lines of JSON, checked by a schema in the registry"
+    ),
+    "json-schema-console-consumer": _tool(
+        "kafka-json-schema-console-consumer", "print records of JSON with a schema"
+    ),
+    "protobuf-console-producer": _tool(
+        "kafka-protobuf-console-producer", "send lines of JSON as Protobuf, with its schema in the registry"
+    ),
+    "protobuf-console-consumer": _tool(
+        "kafka-protobuf-console-consumer", "print records of Protobuf as JSON, by their schemas"
+    ),
     "consumer-groups": _tool("kafka-consumer-groups", "show groups and their lag, reset offsets", view=True),
     "groups": _tool("kafka-groups", "list groups of every kind", view=True),
     "share-groups": _tool("kafka-share-groups", "show share groups and reset their offsets", view=True),

@@ -35,6 +35,7 @@ from penstock.cli.tools.console.consumer_options import (
     max_messages_of,
     timeout_ms_of,
 )
+from penstock.cli.tools.console.formatters import DEFAULT_FORMATTER
 
 ABOUT = "This tool helps to read data from Kafka topics and outputs it to standard output."
 EARLIEST, LATEST = -2, -1
@@ -49,13 +50,13 @@ class Request(ConsumerRequest):
     skip_message_on_error: bool
 
 
-def option_parser() -> OptionParser:
+def option_parser(formatter: str = DEFAULT_FORMATTER) -> OptionParser:
     parser = command_parser()
     accept_bootstrap_server(parser)
     _accept_what_to_read(parser)
     _accept_when_to_end(parser)
     accept_command_config(parser, "consumer.config")
-    accept_formatter(parser, "kafka messages", has_delivery_counts=False)
+    accept_formatter(parser, "kafka messages", has_delivery_counts=False, formatter=formatter)
     accept_deserializers(parser)
     accept_system_test_events(parser, "consumer")
     parser.accepts("group", "The consumer group id of the consumer.", argument="consumer group id")
@@ -107,8 +108,8 @@ def _accept_when_to_end(parser: OptionParser) -> None:
 # --- what was asked for
 
 
-def read_request(words: Sequence[str]) -> Request:
-    parser = option_parser()
+def read_request(words: Sequence[str], formatter: str = DEFAULT_FORMATTER) -> Request:
+    parser = option_parser(formatter)
     options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT)
     _check_required(parser, options)
     configs = _consumer_configs(parser, options)
@@ -190,8 +191,8 @@ def _refuse_offset(parser: OptionParser, text: str) -> NoReturn:
 # --- doing it
 
 
-def console_consumer(words: list[str]) -> int:
-    request = read_request(words)
+def console_consumer(words: list[str], formatter: str = DEFAULT_FORMATTER) -> int:
+    request = read_request(words, formatter)
     sys.stdout.flush()
     from penstock.cli.tools.console.consumer_run import consume_to_output
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from penstock.cli.options.command_line import (
     check_required_args,
@@ -18,9 +19,13 @@ from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import err, run
 from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
 from penstock.cli.tools.common.broker_list import with_bootstrap_server
+from penstock.cli.tools.console.confluent_classes import FORMAT_OF_READER
 from penstock.cli.tools.console.line_reader import LineReader
 from penstock.cli.tools.console.producer_options import LINE_READER, option_parser
 from penstock.client.errors import KafkaError
+
+if TYPE_CHECKING:
+    from penstock.cli.tools.console.schema_reader import SchemaLineReader
 
 ABOUT = "This tool helps to read data from standard input and publish it to Kafka."
 TWO_SPELLINGS = (
@@ -55,12 +60,12 @@ class Request:
 
     topic: str
     waits_for_each: bool
-    reader: LineReader
+    reader: LineReader | SchemaLineReader
     configs: dict[str, str]
 
 
-def read_request(words: Sequence[str]) -> Request:
-    parser = option_parser()
+def read_request(words: Sequence[str], reader: str = LINE_READER) -> Request:
+    parser = option_parser(reader)
     options = parse_or_print_usage(parser, with_bootstrap_server(words), ABOUT)
     _check(parser, options)
     return Request(
@@ -89,13 +94,19 @@ def _check(parser: OptionParser, options: OptionSet) -> None:
     check_bootstrap_server(parser, options)
 
 
-def _reader(options: OptionSet) -> LineReader:
+def _reader(options: OptionSet) -> LineReader | SchemaLineReader:
     class_name = options.value("line-reader")
-    if class_name != LINE_READER:
+    if class_name != LINE_READER and class_name not in FORMAT_OF_READER:
         raise UnknownReaderError(class_name)
     of_file = load_properties(options.value("reader-config")) if options.has("reader-config") else {}
     given = parse_key_value_args([*options.values("reader-property"), *options.values("property")])
-    return LineReader({**of_file, **given})
+    properties = {**of_file, **given}
+    if class_name == LINE_READER:
+        return LineReader(properties)
+    from penstock.cli.tools.console.schema_reader import schema_reader
+    from penstock.rest.schemas.codec import FORMATS
+
+    return schema_reader(FORMATS[FORMAT_OF_READER[class_name]], options.value("topic"), properties)
 
 
 def _producer_configs(options: OptionSet) -> dict[str, str]:
@@ -120,9 +131,9 @@ def _compression(options: OptionSet) -> str:
     return options.value("compression-codec") or "gzip"
 
 
-def console_producer(words: list[str]) -> int:
+def console_producer(words: list[str], reader: str = LINE_READER) -> int:
     try:
-        request = read_request(words)
+        request = read_request(words, reader)
         sys.stdout.flush()
         from penstock.cli.tools.console.producer_run import produce_from_input
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from penstock.cli.options.command_line import load_properties, parse_key_value_args, print_usage_and_exit
 from penstock.cli.options.joptsimple import Option, OptionParser, OptionSet
 from penstock.cli.options.kinds import INTEGER, Kind
-from penstock.cli.tools.console.formatters import DEFAULT_FORMATTER, Formatter, formatter_of
+from penstock.cli.tools.console.confluent_classes import FORMAT_OF_FORMATTER, FORMATTER_PROPERTIES
+from penstock.cli.tools.console.formatters import (
+    DEFAULT_FORMATTER,
+    Formatter,
+    check_formatter,
+    formatter_of,
+)
 
 PRINTED = ("timestamp", "key", "offset", "delivery", "epoch", "partition", "headers", "value")
 OTHER_PROPERTIES = (
@@ -54,12 +60,18 @@ def accept_command_config(parser: OptionParser, old_file_option: str) -> None:
     parser.accepts("command-config", file_text, argument="config file")
 
 
-def accept_formatter(parser: OptionParser, what_it_formats: str, *, has_delivery_counts: bool) -> None:
+def accept_formatter(
+    parser: OptionParser,
+    what_it_formats: str,
+    *,
+    has_delivery_counts: bool,
+    formatter: str = DEFAULT_FORMATTER,
+) -> None:
     parser.accepts(
         "formatter",
         f"The name of a class to use for formatting {what_it_formats} for display.",
         argument="class",
-        default=DEFAULT_FORMATTER,
+        default=formatter,
     )
     printed = [name for name in PRINTED if name != "delivery" or has_delivery_counts]
     properties = (
@@ -67,6 +79,7 @@ def accept_formatter(parser: OptionParser, what_it_formats: str, *, has_delivery
         + "".join(f" print.{name}=true|false\n" for name in printed)
         + "".join(f" {name}=<{name}>\n" for name in OTHER_PROPERTIES)
         + CUSTOM_PROPERTIES
+        + (FORMATTER_PROPERTIES if formatter in FORMAT_OF_FORMATTER else "")
     )
     parser.accepts(
         "property",
@@ -181,7 +194,7 @@ def chosen_formatter(
     class_name = options.value("formatter")
     property_option = parser.option("formatter-property")
     try:
-        formatter_of(class_name, {})
+        check_formatter(class_name)
         property_option = newer_option(parser, options, "property", "formatter-property")
         say_deprecated(options, "property", "formatter-property")
         configs = _formatter_configs(options, property_option)

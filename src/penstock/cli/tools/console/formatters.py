@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from penstock.cli.tools.console.confluent_classes import FORMAT_OF_FORMATTER
 from penstock.client.errors import KafkaError
 from penstock.errors import ProtocolError
 
@@ -138,10 +139,23 @@ FORMATTERS: dict[str, Callable[[Mapping[str, str], bool], Formatter]] = {
 }
 
 
+def _with_schemas(name: str, configs: Mapping[str, str], has_delivery_counts: bool) -> Formatter:
+    from penstock.cli.tools.console.schema_formatter import SchemaFormatter
+    from penstock.rest.schemas.codec import FORMATS
+
+    return SchemaFormatter(FORMATS[name], configs, has_delivery_counts=has_delivery_counts)
+
+
+def check_formatter(class_name: str) -> None:
+    if class_name not in FORMATTERS and class_name not in FORMAT_OF_FORMATTER:
+        raise LookupError(class_name)
+
+
 def formatter_of(
     class_name: str, configs: Mapping[str, str], *, has_delivery_counts: bool = False
 ) -> Formatter:
     """The formatter of a class; LookupError names a class that there is none of, as Java does."""
-    if class_name not in FORMATTERS:
-        raise LookupError(class_name)
+    check_formatter(class_name)
+    if class_name in FORMAT_OF_FORMATTER:
+        return _with_schemas(FORMAT_OF_FORMATTER[class_name], configs, has_delivery_counts)
     return FORMATTERS[class_name](configs, has_delivery_counts)

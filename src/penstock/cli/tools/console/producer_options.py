@@ -5,6 +5,8 @@ from __future__ import annotations
 from penstock.cli.options.command_line import command_parser
 from penstock.cli.options.joptsimple import OptionParser
 from penstock.cli.options.kinds import INTEGER, LONG
+from penstock.cli.tools.console.confluent_classes import FORMAT_OF_READER
+from penstock.cli.tools.console.confluent_classes import READER_PROPERTIES as OF_SCHEMAS
 
 LINE_READER = "org.apache.kafka.tools.LineMessageReader"
 TO_BE_REMOVED = "This option will be removed in a future version."
@@ -35,7 +37,7 @@ BUFFER_OF_A_PARTITION = (
 )
 
 
-def option_parser() -> OptionParser:
+def option_parser(reader: str = LINE_READER) -> OptionParser:
     parser = command_parser()
     parser.accepts("topic", "REQUIRED: The topic name to produce messages to.", argument="topic")
     parser.accepts(
@@ -51,7 +53,7 @@ def option_parser() -> OptionParser:
     _accept_sizes(parser)
     _accept_times(parser)
     _accept_limits_of_waiting(parser)
-    _accept_reader(parser)
+    _accept_reader(parser, reader)
     _accept_command_config(parser)
     return parser
 
@@ -161,20 +163,23 @@ def _accept_limits_of_waiting(parser: OptionParser) -> None:
     )
 
 
-def _accept_reader(parser: OptionParser) -> None:
+def _accept_reader(parser: OptionParser, reader: str) -> None:
+    properties = READER_PROPERTIES
+    if reader in FORMAT_OF_READER:
+        properties += OF_SCHEMAS
     parser.accepts(
         "line-reader",
         "The class name of the class to use for reading lines from standard in. "
         "By default each line is read as a separate message.",
         argument="reader_class",
-        default=LINE_READER,
+        default=reader,
     )
     parser.accepts(
         "property",
-        f"(DEPRECATED) {READER_PROPERTIES}\n {TO_BE_REMOVED} Use --reader-property instead.",
+        f"(DEPRECATED) {properties}\n {TO_BE_REMOVED} Use --reader-property instead.",
         argument="prop",
     )
-    newer = parser.accepts("reader-property", READER_PROPERTIES, argument="prop")
+    newer = parser.accepts("reader-property", properties, argument="prop")
     parser.accepts(
         "reader-config",
         f"Config properties file for the message reader. Note that {newer} takes precedence over this config.",

@@ -1,0 +1,21 @@
+"""kafka-json-schema-console-consumer: JSON that has a JSON Schema in a Schema Registry, a line for each record."""
+
+from __future__ import annotations
+
+import sys
+
+from penstock.cli.tool import run
+from penstock.cli.tools.console.confluent_classes import FORMATTER_OF
+from penstock.cli.tools.kafka_console_consumer import console_consumer
+
+
+def command(words: list[str]) -> int:
+    return console_consumer(words, FORMATTER_OF["jsonschema"])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run("kafka-json-schema-console-consumer", command, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
