@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
+from penstock.client import AvroSerializer, JsonSchemaSerializer, ProtobufSerializer, SchemaRegistryClient
+from penstock.testing import InProcessRegistry
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 from tests.support.times import RECENTLY_MS
 
@@ -57,6 +60,33 @@ def test_json(cli: Cli, penstock_topic: str, produce: Produce) -> None:
         "value_base64": "/w==",
         "headers": [{"name": "a", "value": "1"}],
     }
+
+
+def test_records_with_schemas(
+    cli: Cli, penstock_topic: str, penstock_registry: InProcessRegistry, produce: Produce
+) -> None:
+    """Avro, JSON Schema, Protobuf, and what only looks as if it had one, in one topic."""
+    with SchemaRegistryClient(penstock_registry.url) as registry:
+        for each in (
+            AvroSerializer('"string"', registry).serialize(f"{penstock_topic}-1", "pho"),
+            JsonSchemaSerializer(True, registry).serialize(f"{penstock_topic}-2", {"cups": 2}),
+            ProtobufSerializer(registry=registry).serialize(f"{penstock_topic}-3", Duration(seconds=3)),
+            b"\x00\x7f\x7f\x7f\x7f none",
+            b"\x00\x00",
+            b"plain",
+        ):
+            produce(penstock_topic, (AvroSerializer('"long"', registry).serialize(penstock_topic, 7), each))
+    words = ("tail", penstock_topic, "--no-follow", "--registry", penstock_registry.url)
+    shown = cli.output(*words, "--format", "{key} {value}").splitlines()
+    assert shown == [
+        *('7 "pho"', '7 {"cups":2}', '7 "3s"'),
+        *("7 \x00\x7f\x7f\x7f\x7f none", "7 \x00\x00", "7 plain"),
+    ]
+    assert cli.output(*words, "--grep", "cups", "--format", "{value}") == '{"cups":2}\n'
+    raw = cli.output("tail", penstock_topic, "--no-follow", "--raw", "--format", "{value}")
+    assert raw.startswith("\x00\x00\x00")
+    away = cli.output(*words[:-1], "http://127.0.0.1:9", "--format", "{value}")
+    assert away == raw, "without a registry it is text"
 
 
 def test_grep(cli: Cli, penstock_topic: str, produce: Produce) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import select
 import sys
@@ -16,6 +17,7 @@ from penstock.cli.records.record_json import TopicRecord, record_as_json
 from penstock.cli.tool import run
 from penstock.errors import ConfigError
 
+REGISTRY_ENVIRONMENT_NAME = "PENSTOCK_SCHEMA_REGISTRY_URL"
 FIELDS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 WIDER = 4
@@ -32,7 +34,8 @@ def command(words: list[str]) -> int:
     parsed = _parser().parse_args(words)
     show = _format(parsed, harmless if sys.stdout.isatty() else str)
     pattern = _pattern(parsed.grep)
-    _tail(parsed, lambda records: _print(records, show, pattern))
+    read = _reading(parsed)
+    _tail(parsed, lambda records: _print(map(read, records), show, pattern))
     return 0
 
 
@@ -62,8 +65,32 @@ def _parser() -> argparse.ArgumentParser:
         + ", ".join(f"{{{field}}}" for field in FIELDS),
     )
     form.add_argument("--output", choices=[TEXT, JSON], default=TEXT, help="json is one object a line")
+    schemas = parser.add_mutually_exclusive_group()
+    schemas.add_argument(
+        "--registry",
+        metavar="URL",
+        help="the Schema Registry that knows the schemas of records, which are then shown as JSON; "
+        f"${REGISTRY_ENVIRONMENT_NAME}, or schema.registry.url of the --command-config, or http://localhost:8081, "
+        "if not given",
+    )
+    schemas.add_argument(
+        "--raw",
+        action="store_true",
+        help="show bytes as they are, without a registry; --output json does, too",
+    )
     add_cluster(parser)
     return parser
+
+
+def _reading(parsed: argparse.Namespace) -> Callable[[TopicRecord], TopicRecord]:
+    """What becomes of a record before it is looked at."""
+    if parsed.raw or parsed.output == JSON:
+        return lambda record: record
+    from penstock.cli.records.record_decoding import RecordDecoding
+
+    configs = configs_of(parsed)
+    own = parsed.registry or os.environ.get(REGISTRY_ENVIRONMENT_NAME)
+    return RecordDecoding({**configs, "schema.registry.url": own} if own else configs).decoded
 
 
 def _count(text: str) -> int:
