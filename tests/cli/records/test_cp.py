@@ -155,7 +155,10 @@ def test_many_records_with_a_bar(cli: Cli, penstock_topic: str, copy_name: str, 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["nowhere", "-"], "topic nowhere: This server does not host this topic-partition."),
+        (
+            ["nowhere", "-"],
+            "there is no topic 'nowhere'; `penstock topics --list` shows those that there are",
+        ),
         (["TOPIC", "TOPIC"], "TOPIC is both source and target; the copy would never end"),
         (["a.jsonl", "./b"], "a.jsonl and ./b are both files; one must be a topic, or topic:NAME"),
         (["missing.jsonl", "TOPIC"], "penstock cp: [Errno 2] No such file or directory: 'missing.jsonl'"),

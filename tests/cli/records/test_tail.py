@@ -160,7 +160,7 @@ def test_a_reader_that_has_enough_ends_it(cli: Cli, penstock_topic: str, produce
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["nowhere"], "topic nowhere: This server does not host this topic-partition."),
+        (["nowhere"], "there is no topic 'nowhere'; `penstock topics --list` shows those that there are"),
         (["TOPIC", "--partition", "3"], "--partition: got 3; TOPIC has partitions 0 to 0"),
         (["TOPIC", "--grep", "("], "--grep: got '('; takes a regular expression: missing ), unterminated"),
         (["TOPIC", "--format", "{time}"], "--format: got '{time}'; takes {topic}, {partition}, {offset}, "),
@@ -170,6 +170,11 @@ def test_refused(cli: Cli, penstock_topic: str, words: list[str], says: str) -> 
     done = cli.run("tail", *(word.replace("TOPIC", penstock_topic) for word in words))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(says.replace("TOPIC", penstock_topic))
+
+
+def test_a_name_that_is_nearly_a_topic(cli: Cli, penstock_topic: str) -> None:
+    said = cli.refused("tail", penstock_topic[:-1])
+    assert said == f"there is no topic {penstock_topic[:-1]!r}; is {penstock_topic!r} meant?"
 
 
 def test_wrong_numbers_are_refused(cli: Cli, penstock_topic: str) -> None:

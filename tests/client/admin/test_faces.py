@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import pydoc
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -228,3 +229,14 @@ def test_no_permission(apache: Secured) -> None:
         pytest.raises(AuthorizationError, match="Authorization failed"),
     ):
         admin.create_topic("forbidden")
+
+
+@pytest.mark.parametrize("face", [KafkaAdmin, AsyncKafkaAdmin])
+def test_help_shows_methods(face: type[Any]) -> None:
+    """What they are called with, not the functions that they are made of."""
+    for name, method in inspect.getmembers(face, inspect.isfunction):
+        first, *others = inspect.signature(method).parameters.values()
+        assert (first.name, first.annotation) == ("self", inspect.Parameter.empty), name
+        assert "self" not in [each.name for each in others], name
+        assert "cluster: " not in pydoc.plain(pydoc.render_doc(method)), name
+    assert list(inspect.signature(face.create_topic).parameters)[:3] == ["self", "name", "partitions"]

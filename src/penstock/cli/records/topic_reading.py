@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Self
 
@@ -11,6 +12,7 @@ from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.records.record_json import TopicRecord
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
 from penstock.client.admin.topic_descriptions import describe_topics
+from penstock.client.admin.topics import list_topics
 from penstock.client.cluster import Cluster, blocking_cluster, now
 from penstock.client.config import ConsumerConfig
 from penstock.client.errors import KafkaError
@@ -26,6 +28,7 @@ from penstock.client.librdkafka import (
     error_of,
     with_diagnostics,
 )
+from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 
 BATCH = 5_000
@@ -58,6 +61,8 @@ def extent_of(configs: Configs, topic: str) -> Extent:
 async def find_extent(cluster: Cluster, topic: str) -> Extent:
     described = (await describe_topics(cluster, [topic]))[topic]
     if isinstance(described, KafkaError):
+        if described.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise await _no_topic(cluster, topic)
         raise KafkaError(f"topic {topic}: {described.message}", described.code)
     partitions = [TopicPartition(topic, each.partition) for each in described.partitions]
     return Extent(
@@ -65,6 +70,12 @@ async def find_extent(cluster: Cluster, topic: str) -> Extent:
         await _offsets(cluster, partitions, OffsetSpec.EARLIEST),
         await _offsets(cluster, partitions, OffsetSpec.LATEST),
     )
+
+
+async def _no_topic(cluster: Cluster, topic: str) -> KafkaError:
+    near = get_close_matches(topic, [each.name for each in await list_topics(cluster)], 1)
+    advice = f"is {near[0]!r} meant?" if near else "`penstock topics --list` shows those that there are"
+    return KafkaError(f"there is no topic {topic!r}; {advice}", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 async def _offsets(cluster: Cluster, partitions: list[TopicPartition], spec: OffsetSpec) -> dict[int, int]:

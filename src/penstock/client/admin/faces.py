@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
+from inspect import Parameter, signature
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+M = TypeVar("M", bound=Callable[..., Any])
 Call = Callable[Concatenate[Cluster, P], Coroutine[Any, Any, R]]
+
+
+def _with_self(method: M) -> M:
+    """For `help()` and editors: a call has the cluster first, a method itself."""
+    of_call = signature(method)
+    first, *others = of_call.parameters.values()
+    own = first.replace(name="self", annotation=Parameter.empty)
+    method.__signature__ = of_call.replace(parameters=[own, *others])  # type: ignore[attr-defined]
+    return method
 
 
 def _blocking(call: Call[P, R]) -> Callable[Concatenate[KafkaAdmin, P], R]:
@@ -29,7 +40,7 @@ def _blocking(call: Call[P, R]) -> Callable[Concatenate[KafkaAdmin, P], R]:
         with self._lock:
             return now(call(self._cluster, *args, **kwargs))
 
-    return method
+    return _with_self(method)
 
 
 def _awaited(call: Call[P, R]) -> Callable[Concatenate[AsyncKafkaAdmin, P], Coroutine[Any, Any, R]]:
@@ -37,7 +48,7 @@ def _awaited(call: Call[P, R]) -> Callable[Concatenate[AsyncKafkaAdmin, P], Coro
     async def method(self: AsyncKafkaAdmin, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await call(self._cluster, *args, **kwargs)
 
-    return method
+    return _with_self(method)
 
 
 class KafkaAdmin:
