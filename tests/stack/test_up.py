@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.stack.platform import PATIENCE_S, PENSTOCK, Up, eventually, is_running, penstock, status
+from tests.support.our_tools import our_tools
 from tests.support.processes import dying_with_us
 
 pytestmark = pytest.mark.processes
@@ -184,6 +185,29 @@ def test_a_service_that_can_not_start_says_why(
     assert "penstock: broker-1 ended with exit code 1 before it answered. Its last words:" in refused.stderr
     assert "kafka-server-start: num.partitions: got '0'; takes an integer, 1 or more" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "name", "meant"),
+    [
+        ("--override", "num.partitons", "num.partitions"),
+        ("--set", "broker.num.partitons", "broker.num.partitions"),
+        ("--set", "zookeeper.tickTme", "zookeeper.tickTime"),
+        ("--set", "registry.lisseners", "registry.listeners"),
+        ("--set", "rest.lisseners", "rest.listeners"),
+        ("--set", "connect.plugin.pth", "connect.plugin.path"),
+        ("--set", "broker.xyz", None),
+    ],
+)
+def test_a_misspelt_setting_is_refused(
+    data_dir: Path, offset: str, flag: str, name: str, meant: str | None
+) -> None:
+    words = ["up", "--data-dir", str(data_dir), "--port-offset", offset, flag, f"{name}=3"]
+    refused = our_tools().run("penstock.cli.main", words)
+    hint = f"; did you mean {meant}?" if meant else ""
+    assert refused.stderr.decode() == f"penstock: {flag}: {name} is no setting{hint}\n"
+    assert refused.returncode == 1
+    assert not data_dir.exists()
 
 
 def test_restart_of_one_service(start_up: StartUp, data_dir: Path, offset: str) -> None:

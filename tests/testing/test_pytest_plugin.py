@@ -252,3 +252,32 @@ def test_under_xdist_each_worker_has_its_own_broker(pytester: pytest.Pytester) -
     )
     run(pytester, "-n2").assert_outcomes(passed=6)
     assert len(list(pytester.path.glob("gw0-*"))) == len(list(pytester.path.glob("gw1-*"))) == 1
+
+
+def test_a_misspelt_setting_is_refused(pytester: pytest.Pytester) -> None:
+    """In the mark, and in pytest's own file; Kafka's settings that a broker of ours does not act on are no mistake."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.penstock_settings({"message.max.byts": 1000})
+        def test_it(penstock_broker): ...
+        """
+    )
+    said = run(pytester)
+    assert said.ret == pytest.ExitCode.INTERRUPTED
+    where = "@pytest.mark.penstock_settings of *::test_it"
+    said.stdout.fnmatch_lines([f"*{where}: message.max.byts is no setting; did you mean message.max.bytes?"])
+    pytester.makepyfile(
+        """
+        def test_it(penstock_broker):
+            assert penstock_broker.bootstrap_servers
+        """
+    )
+    pytester.makeini(f"{STRICT}penstock_settings =\n  num.partitons = 3\n")
+    said = run(pytester)
+    said.stdout.fnmatch_lines(
+        ["*penstock_settings: num.partitons is no setting; did you mean num.partitions?*"]
+    )
+    pytester.makeini(f"{STRICT}penstock_settings =\n  sasl.kerberos.service.name = kafka\n")
+    assert run(pytester).ret == 0

@@ -5,7 +5,7 @@ Settings that begin with `kafkastore.` and are none of the registry's own go to 
 configs of the topic, if it has to be made. An unknown name warns, a bad value stops the start.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from penstock.errors import ConfigError
 from penstock.settings.declare import HIGH, LOW, boolean, integer, items, string
 from penstock.settings.endpoints import name_of_this_machine
-from penstock.settings.table import Table, table_of
+from penstock.settings.table import Table, UnknownName, table_of
 from penstock.settings.takes import at_least, between, one_of, one_of_any_case
 from penstock.web.listeners import HTTP, HTTPS, Listener, parse_listeners
 from penstock.web.settings import WEB_TABLE, WebSettings
@@ -231,6 +231,12 @@ def warnings_about(configs: Mapping[str, str]) -> Iterator[str]:
             continue
         if name.startswith(_PREFIXES_WITHOUT_EFFECT):
             yield f"{name}: has no effect on this registry"
-        elif not name.startswith(CLIENT_PREFIX):
-            meant = REGISTRY_TABLE.nearest(name)
-            yield f"{name}: unknown setting, ignored" + (f"; did you mean {meant}?" if meant else "")
+    for each in find_unknown(configs):
+        yield f"{each.name}: unknown setting, ignored{each.hint}"
+
+
+def find_unknown(configs: Iterable[str]) -> Iterator[UnknownName]:
+    for name in configs:
+        is_known = name in REGISTRY_TABLE or name in _RENAMED or name in _WITHOUT_EFFECT
+        if not is_known and not name.startswith((*_PREFIXES_WITHOUT_EFFECT, CLIENT_PREFIX)):
+            yield UnknownName(name, REGISTRY_TABLE.nearest(name))

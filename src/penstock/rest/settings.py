@@ -4,14 +4,14 @@ What begins with `client.`, `producer.`, `consumer.` or `admin.` and is none of 
 Kafka clients without the prefix: `client.` to all of them, the others to those of their kind.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from penstock.errors import ConfigError
 from penstock.settings.declare import HIGH, LOW, integer, items, string
-from penstock.settings.table import Table, table_of
+from penstock.settings.table import Table, UnknownName, table_of
 from penstock.settings.takes import at_least, between
 from penstock.web.listeners import Listener, parse_listeners
 from penstock.web.settings import WEB_TABLE, WebSettings
@@ -171,9 +171,13 @@ _CLIENT_PREFIXES = (ALL_CLIENTS, "producer.", "consumer.", "admin.", "schema.reg
 
 def unknown_names(configs: Mapping[str, str]) -> Iterator[str]:
     """One line for each name that nobody knows, with the name that was probably meant."""
+    for each in find_unknown(configs):
+        yield f"unknown setting {each.name} is ignored{each.hint}"
+
+
+def find_unknown(configs: Iterable[str]) -> Iterator[UnknownName]:
     for name in configs:
         if name in REST_TABLE or name in WITHOUT_EFFECT:
             continue
         if not name.startswith(_CLIENT_PREFIXES + _PREFIXES_WITHOUT_EFFECT):
-            nearest = REST_TABLE.nearest(name)
-            yield f"unknown setting {name} is ignored" + (f"; did you mean {nearest}?" if nearest else "")
+            yield UnknownName(name, REST_TABLE.nearest(name))

@@ -8,7 +8,7 @@ Every name that Kafka 3.9 (the last with ZooKeeper) or 4.3 knows is accepted. Wh
 stands in `recognised`. An unknown name warns, a bad value stops the start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from penstock.settings.sections.replication import ReplicationSettings
 from penstock.settings.sections.server import ServerSettings
 from penstock.settings.sections.share import ShareGroupSettings
 from penstock.settings.sections.transaction import TransactionSettings
-from penstock.settings.table import Table, table_of
+from penstock.settings.table import Table, UnknownName, table_of
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,12 @@ ALL_BROKER_SETTINGS = Table([*BROKER_TABLE.values(), *RECOGNISED_TABLE.values()]
 
 def unknown_names(configs: Mapping[str, str]) -> list[str]:
     """One line for each name that Kafka does not know either, with the name that was probably meant."""
-    lines = []
-    for name in configs:
-        if name in ALL_BROKER_SETTINGS or name.startswith(RECOGNISED_PREFIXES):
-            continue
-        nearest = ALL_BROKER_SETTINGS.nearest(name)
-        lines.append(f"unknown setting {name} is ignored" + (f"; did you mean {nearest}?" if nearest else ""))
-    return lines
+    return [f"unknown setting {each.name} is ignored{each.hint}" for each in find_unknown(configs)]
+
+
+def find_unknown(configs: Iterable[str]) -> list[UnknownName]:
+    return [
+        UnknownName(name, ALL_BROKER_SETTINGS.nearest(name))
+        for name in configs
+        if name not in ALL_BROKER_SETTINGS and not name.startswith(RECOGNISED_PREFIXES)
+    ]

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.errors import ConfigError
 from penstock.settings import kinds
@@ -144,6 +144,24 @@ class Table(Mapping[str, Setting]):
             self._settings[name].attribute: self._settings[name].parse(text, where)
             for name, text in configs.items()
         }
+
+
+class UnknownName(NamedTuple):
+    """A name that no setting has, and the one that was probably meant."""
+
+    name: str
+    nearest: str | None
+
+    @property
+    def hint(self) -> str:
+        return f"; did you mean {self.nearest}?" if self.nearest else ""
+
+
+def refuse_unknown(found: Iterable[UnknownName], where: str, prefix: str = "") -> None:
+    """For settings that were given in place: a misspelt one is a mistake, not one of some other version's."""
+    for name, nearest in found:
+        hint = f"; did you mean {prefix}{nearest}?" if nearest else ""
+        raise ConfigError(f"{where}: {prefix}{name} is no setting{hint}")
 
 
 def table_of(settings_class: type[Any]) -> Table:

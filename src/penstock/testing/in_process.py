@@ -23,7 +23,8 @@ from penstock.broker.broker import Broker
 from penstock.broker.topics import DEFAULT
 from penstock.clock import Clock
 from penstock.log.fs import FileSystem
-from penstock.settings.broker import BrokerSettings
+from penstock.settings.broker import BrokerSettings, find_unknown
+from penstock.settings.table import refuse_unknown
 from penstock.testing.interception import Interceptor
 from penstock.testing.interception.router import InterceptedRouter
 from penstock.testing.loop_thread import LoopThread
@@ -50,6 +51,12 @@ TEST_SETTINGS: Mapping[str, str] = {
 """What the broker is started with, below the overrides of a test: one of everything, and nothing waits."""
 
 
+def _known(overrides: Mapping[str, str] | None) -> dict[str, str]:
+    given = dict(overrides or {})
+    refuse_unknown(find_unknown(given), "settings of the test's broker")
+    return given
+
+
 class AsyncInProcessBroker:
     """A broker in the running event loop; `async with`, or `start` and `stop`.
 
@@ -64,7 +71,7 @@ class AsyncInProcessBroker:
         clock: Clock | None = None,
         file_system: FileSystem | None = None,
     ) -> None:
-        self.overrides = dict(overrides or {})
+        self.overrides = _known(overrides)
         self.clock = clock
         self.file_system = file_system
         self.interceptor = Interceptor()
@@ -160,8 +167,9 @@ class AsyncInProcessBroker:
 
     async def restart(self, overrides: Mapping[str, str] | None = None) -> None:
         """Stops, and starts on the same port and log; the overrides are added to the earlier ones."""
+        known = _known(overrides)
         await self.stop_broker()
-        self.overrides.update(overrides or {})
+        self.overrides.update(known)
         await self.start_broker()
 
     async def stop(self) -> None:

@@ -58,6 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None or "penstock_broker" not in metafunc.fixturenames:
         return
     settings = as_text(*marker.args, **marker.kwargs)
+    _refuse_unknown(settings, f"@pytest.mark.{SETTINGS_MARKER} of {metafunc.definition.nodeid}")
     label = ",".join(f"{name}={value}" for name, value in settings.items())
     metafunc.parametrize("penstock_broker", [settings], indirect=True, ids=[label], scope="session")
 
@@ -84,7 +85,9 @@ def penstock_settings(pytestconfig: pytest.Config) -> dict[str, str]:
     for line in lines:
         if "=" not in line:
             raise pytest.UsageError(f"{INI_NAME}: got {line!r}; takes name=value, as in num.partitions=3")
-    return {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+    settings = {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+    _refuse_unknown(settings, INI_NAME)
+    return settings
 
 
 @pytest.fixture(scope="session")
@@ -224,6 +227,17 @@ def penstock_intercept(penstock_broker: "InProcessBroker") -> Iterator["Intercep
     """
     with penstock_broker.interceptor.recording() as interceptor:
         yield interceptor
+
+
+def _refuse_unknown(settings: Mapping[str, str], where: str) -> None:
+    from penstock.errors import ConfigError
+    from penstock.settings.broker import find_unknown
+    from penstock.settings.table import refuse_unknown
+
+    try:
+        refuse_unknown(find_unknown(settings), where)
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _topic_name(test: str) -> str:

@@ -1,12 +1,14 @@
 """The settings of the embedded ZooKeeper, under ZooKeeper's own names."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigError
+from penstock.settings.table import UnknownName
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +125,16 @@ WITHOUT_EFFECT = frozenset(
 )
 
 
+def _is_without_effect(key: str) -> bool:
+    return key in WITHOUT_EFFECT or key.startswith("autopurge.")
+
+
+def find_unknown(names: Iterable[str]) -> Iterator[UnknownName]:
+    for name in names:
+        if name not in SETTINGS and not _is_without_effect(name) and not name.startswith("server."):
+            yield UnknownName(name, next(iter(get_close_matches(name, SETTINGS, 1)), None))
+
+
 def config_from_properties(properties: Mapping[str, str]) -> ZooKeeperConfig:
     """Checks settings one by one. Unknown ones are warned of; a bad value raises `ConfigError`."""
     fields: dict[str, Any] = {}
@@ -132,6 +144,6 @@ def config_from_properties(properties: Mapping[str, str]) -> ZooKeeperConfig:
         if key in SETTINGS:
             name, parse = SETTINGS[key]
             fields[name] = parse(key, text)
-        elif key not in WITHOUT_EFFECT and not key.startswith("autopurge."):
+        elif not _is_without_effect(key):
             log.warning("%s is not a setting of this server and has no effect", key)
     return ZooKeeperConfig(**fields)

@@ -1,10 +1,20 @@
 """`--override NAME=VALUE` of the broker, `--set SERVICE.NAME=VALUE` of any service."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 
 from penstock.errors import ConfigError
 from penstock.stack.services import AVAILABLE
+
+SETTINGS_OF = {
+    "zookeeper": "penstock.zookeeper.config",
+    "broker": "penstock.settings.broker",
+    "registry": "penstock.registry.settings",
+    "rest": "penstock.rest.settings",
+    "connect": "penstock.pipeline.connect.settings",
+}
+"""The modules that know which there are."""
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +34,20 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         help="a setting of any service, as in connect.plugin.path=/srv/connectors; can be given several times. "
         "Where services listen is said by --host and --port-offset",
     )
+
+
+def refuse_unknown_settings(overrides: Iterable[str], settings: Mapping[str, Iterable[str]]) -> None:
+    """Whoever starts the platform with a setting means one that there is."""
+    if overrides:
+        _refuse("broker", overrides, "--override", "")
+    for service, names in settings.items():
+        _refuse(service, names, "--set", f"{service}.")
+
+
+def _refuse(service: str, names: Iterable[str], where: str, prefix: str) -> None:
+    from penstock.settings.table import refuse_unknown
+
+    refuse_unknown(import_module(SETTINGS_OF[service]).find_unknown(names), where, prefix)
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from penstock.cli.platform.data_dir_argument import add_data_dir, data_dir_of
-from penstock.cli.platform.overrides import add_overrides, parse_overrides, parse_settings
+from penstock.cli.platform.overrides import (
+    add_overrides,
+    parse_overrides,
+    parse_settings,
+    refuse_unknown_settings,
+)
 from penstock.stack.services import AVAILABLE, StackOptions, plan
 from penstock.stack.up import run_detached, run_in_foreground, temporary_data_dir
 
@@ -73,6 +78,7 @@ def _options(parsed: argparse.Namespace) -> StackOptions:
         overrides=parse_overrides(parsed.override),
         settings=parse_settings(parsed.settings),
     )
+    refuse_unknown_settings(options.overrides, options.settings)
     plan(options)  # refuses bad options before a directory is made
     return replace(options, data_dir=parsed.ephemeral_dir or temporary_data_dir()) if ephemeral else options
 

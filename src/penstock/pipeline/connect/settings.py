@@ -7,7 +7,7 @@ clients, and of the tasks' too where they say nothing else. An unknown name warn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from penstock.errors import ConfigError
 from penstock.settings.declare import HIGH, LOW, boolean, class_name, integer, items, long, string
 from penstock.settings.endpoints import name_of_this_machine
-from penstock.settings.table import table_of
+from penstock.settings.table import UnknownName, table_of
 from penstock.settings.takes import at_least, between, one_of
 from penstock.web.listeners import Listener, parse_listeners
 
@@ -287,6 +287,12 @@ def warnings_about(configs: Mapping[str, str]) -> Iterator[str]:
             continue
         if name in _WITHOUT_EFFECT or name.startswith(_PREFIXES_WITHOUT_EFFECT):
             yield f"{name}: has no effect on this worker"
-        elif not name.startswith(_PASSED_ON):
-            meant = CONNECT_TABLE.nearest(name)
-            yield f"{name}: unknown setting, ignored" + (f"; did you mean {meant}?" if meant else "")
+    for each in find_unknown(configs):
+        yield f"{each.name}: unknown setting, ignored{each.hint}"
+
+
+def find_unknown(configs: Iterable[str]) -> Iterator[UnknownName]:
+    for name in configs:
+        is_known = name in CONNECT_TABLE or name in _WITHOUT_EFFECT
+        if not is_known and not name.startswith((*_PREFIXES_WITHOUT_EFFECT, *_PASSED_ON)):
+            yield UnknownName(name, CONNECT_TABLE.nearest(name))
