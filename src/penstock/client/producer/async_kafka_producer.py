@@ -12,6 +12,7 @@ from penstock.client.config import ProducerConfig, ProducerKeywords
 from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError, RetriableError
 from penstock.client.librdkafka import BrokerTroubles, Producer
 from penstock.client.producer.async_deliveries import LoopDelivery, MetadataFuture
+from penstock.client.producer.forking import refuse, watch
 from penstock.client.producer.kafka_producer import KafkaProducer
 from penstock.client.producer.patience import abandoned
 from penstock.client.producer.queueing import UNASSIGNED, native_arguments
@@ -74,6 +75,10 @@ class AsyncKafkaProducer:
         self._delivery = self._producer.loop_delivery
         self._native_produce = self._delivery.native.produce
         self._passes_through = self._producer._passes_through
+        watch(self)
+
+    def _after_fork(self) -> None:
+        self._native_produce = refuse
 
     # --- one record
 

@@ -41,6 +41,7 @@ from penstock.client.librdkafka import (
     error_of,
     is_purge,
 )
+from penstock.client.producer.forking import ForkedNative
 from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
 from penstock.client.records import ProduceCallback
 
@@ -109,6 +110,7 @@ class Delivery:
         self._callers: set[int] = set()
         """Threads of the application that are in a call of librdkafka."""
         self._stopped = False
+        self.is_forked = False
         self._thread = threading.Thread(target=self._run, name="penstock-producer", daemon=True)
         self._thread.start()
 
@@ -210,6 +212,12 @@ class Delivery:
         """As `stop`, without waiting."""
         self._stopped = True
 
+    def leave_to_parent(self) -> None:
+        """In the child of a fork: no call goes to librdkafka, nothing is waited for."""
+        self.native = ForkedNative(self.native)  # type: ignore[assignment]
+        self._stopped = self.is_forked = True
+        self._awaits_first_record = self.is_serving = False
+
     # --- the first record
 
     def await_first_record(self) -> None:
@@ -278,7 +286,7 @@ class Delivery:
             self._serve_in_sender(0)
 
     def _sender_may_serve(self) -> bool:
-        return not self.runs_callbacks and threading.get_ident() not in self._servers
+        return not self.runs_callbacks and not self.is_forked and threading.get_ident() not in self._servers
 
     def _serve_in_sender(self, seconds: float) -> None:
         self._sender_serves = self.is_serving = True

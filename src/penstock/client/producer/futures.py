@@ -7,6 +7,7 @@ and what all futures of a producer share is an attribute of their class: `future
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 from penstock.client.errors import KafkaTimeoutError
 from penstock.client.librdkafka import Message, NativeError, is_purge
 from penstock.client.producer.delivery import Delivery
+from penstock.client.producer.forking import refuse
 from penstock.client.records import DeliveryCallback, RecordMetadata
 
 logger = logging.getLogger("penstock.client")
@@ -22,6 +24,11 @@ DoneCallback: TypeAlias = Callable[["SendFuture"], object]
 
 _one_at_a_time = threading.Lock()
 """Held for a moment by whoever begins to wait for a future, any future: that is rare."""
+os.register_at_fork(
+    before=_one_at_a_time.acquire,
+    after_in_parent=_one_at_a_time.release,
+    after_in_child=_one_at_a_time.release,
+)
 
 
 class SendFuture:
@@ -122,6 +129,8 @@ class SendFuture:
             return self._callbacks.pop(0) if self._callbacks else None
 
     def _wait(self, timeout: float | None) -> None:
+        if self._delivery.is_forked:
+            refuse()
         with _one_at_a_time:
             if self._waiting is None:
                 self._waiting = threading.Event()

@@ -24,6 +24,7 @@ from penstock.client.librdkafka import (
     with_diagnostics,
 )
 from penstock.client.producer.delivery import SERVE_EVERY, Delivery
+from penstock.client.producer.forking import AFTER_FORK, refuse, watch
 from penstock.client.producer.futures import PendingSend, SendFuture, calling, futures_of
 from penstock.client.producer.partitioners import Outgoing, resolve_partitioner
 from penstock.client.producer.patience import AFTER_ERROR_SECONDS
@@ -66,6 +67,7 @@ class KafkaProducer:
     """
 
     _is_closed = True
+    _why_closed = "this producer is closed; make another"
 
     def __init__(
         self,
@@ -95,6 +97,7 @@ class KafkaProducer:
         self._delivery.counts_unwatched(self._watch_again)
         self._is_closed = False
         _open_producers.add(self)
+        watch(self)
 
     def _make_delivery(self, native: Producer, troubles: BrokerTroubles) -> Delivery:
         return Delivery(native, troubles)
@@ -483,7 +486,16 @@ class KafkaProducer:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise KafkaError("this producer is closed; make another")
+            raise KafkaError(self._why_closed)
+
+    def _after_fork(self) -> None:
+        _open_producers.discard(self)
+        if not self._is_closed:
+            self._is_closed, self._why_closed = True, AFTER_FORK
+            self._delivery.leave_to_parent()
+            self._native = self._delivery.native
+            self._queue.native_produce = refuse
+            self._unwatched = iter(())
 
     def __enter__(self) -> Self:
         self._check_open()
