@@ -117,12 +117,12 @@ def test_the_plan_of_a_platform() -> None:
 
 
 def test_what_is_not_installed_is_left_out_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "connect needs no_such_package; get it with: pip install 'penstock[spark]'"
+    line = "connect is left out: it needs no_such_package; get it with: pip install 'penstock[spark]'"
     monkeypatch.setitem(KINDS, "connect", replace(KINDS["connect"], needs="no_such_package"))
     options = StackOptions(Path("/data"))
     assert "connect" not in [service.name for service in plan(options)]
     assert left_out(options) == [line]
-    with pytest.raises(ConfigError, match=r"--only: connect needs no_such_package"):
+    with pytest.raises(ConfigError, match=r"--only: connect can't be started: it needs no_such_package"):
         plan(replace(options, only=("connect",)))
 
 

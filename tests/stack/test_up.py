@@ -210,6 +210,36 @@ def test_a_misspelt_setting_is_refused(
     assert not data_dir.exists()
 
 
+WITHOUT_SPARK = """
+import sys
+from importlib.machinery import PathFinder
+
+class Finder(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] == "pyspark" else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
+"""
+
+
+def test_a_plain_install_starts_all_but_connect(
+    data_dir: Path, offset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says what is missing, and how to get it, in front of whoever typed the command."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_SPARK)
+    path = os.environ.get("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), path]))
+    where = ("--data-dir", str(data_dir))
+    detached = penstock("up", "--detach", "--port-offset", offset, *where)
+    line = "it needs pyspark; get it with: pip install 'penstock[spark]'\n"
+    assert (detached.returncode, detached.stderr) == (0, f"penstock: connect is left out: {line}")
+    assert [service["name"] for service in status(data_dir)] == ["zookeeper", "broker-1", "registry", "rest"]
+    assert penstock("down", *where).returncode == 0
+    refused = penstock("up", "--only", "connect", "--port-offset", offset, *where)
+    assert refused.stderr == f"penstock: --only: connect can't be started: {line}"
+
+
 def test_restart_of_one_service(start_up: StartUp, data_dir: Path, offset: str) -> None:
     """The broker ends and starts; ZooKeeper does not notice."""
     where = ("--data-dir", str(data_dir))

@@ -28,7 +28,7 @@ class ServiceKind:
 
     @property
     def how_to_get_it(self) -> str:
-        return f"{self.name} needs {self.needs}; get it with: pip install 'penstock[{self.extra}]'"
+        return f"it needs {self.needs}; get it with: pip install 'penstock[{self.extra}]'"
 
 
 # In the order of their start; they stop in the opposite order.
@@ -109,7 +109,7 @@ def _wanted_kinds(only: Sequence[str]) -> set[str]:
         if name not in AVAILABLE:
             raise ConfigError(f"--only: {name} is not available yet; takes {', '.join(AVAILABLE)}")
         if not KINDS[name].is_installed:
-            raise ConfigError(f"--only: {KINDS[name].how_to_get_it}")
+            raise ConfigError(f"--only: {name} can't be started: {KINDS[name].how_to_get_it}")
     return set(only or (name for name in AVAILABLE if KINDS[name].is_installed))
 
 
@@ -117,7 +117,8 @@ def left_out(options: StackOptions) -> list[str]:
     """One line for each service that is not started because something is not installed."""
     if options.only:
         return []
-    return [KINDS[name].how_to_get_it for name in AVAILABLE if not KINDS[name].is_installed]
+    missing = [KINDS[name] for name in AVAILABLE if not KINDS[name].is_installed]
+    return [f"{kind.name} is left out: {kind.how_to_get_it}" for kind in missing]
 
 
 def _zookeeper(options: StackOptions, wanted: set[str]) -> Service:

@@ -48,6 +48,8 @@ def run_in_foreground(options: StackOptions) -> None:
 
 def run_detached(options: StackOptions, arguments: list[str]) -> None:
     """`arguments` make the same `penstock up` in the foreground; this returns when it is ready."""
+    for line in left_out(options):
+        print(f"penstock: {line}", file=sys.stderr, flush=True)
     data_dir = DataDir(options.data_dir)
     data_dir.create()
     writer = data_dir.open_log(SUPERVISOR_LOG)
