@@ -231,8 +231,8 @@ def warnings_about(configs: Mapping[str, str]) -> Iterator[str]:
             continue
         if name.startswith(_PREFIXES_WITHOUT_EFFECT):
             yield f"{name}: has no effect on this registry"
-    for each in find_unknown(configs):
-        yield f"{each.name}: unknown setting, ignored{each.hint}"
+        for each in find_unknown([name]):
+            yield f"{each.name}: unknown setting, ignored{each.hint}"
 
 
 def find_unknown(configs: Iterable[str]) -> Iterator[UnknownName]:

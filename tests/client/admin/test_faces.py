@@ -23,7 +23,7 @@ from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
 from penstock.client.admin.list_offsets import OffsetSpec
 from penstock.client.admin.quotas import QuotaFilter
 from penstock.client.admin.topic_changes import NewTopic
-from penstock.client.errors import AuthorizationError, KafkaError, RetriableError
+from penstock.client.errors import AuthorizationError, BrokerUnreachableError, KafkaError, RetriableError
 from penstock.errors import ConfigError, ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
@@ -229,6 +229,16 @@ def test_no_permission(apache: Secured) -> None:
         pytest.raises(AuthorizationError, match="Authorization failed"),
     ):
         admin.create_topic("forbidden")
+
+
+def test_a_broker_that_is_not_there_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    impatient = KafkaAdmin(bootstrap_servers=address, default_api_timeout_ms=1_500)
+    with impatient as admin, pytest.raises(BrokerUnreachableError) as raised:
+        admin.list_topics()
+    line = f"{address} (bootstrap.servers) cannot be reached: Connection refused; is `penstock up` running?"
+    assert str(raised.value) == line
+    assert caplog.messages == [line]
 
 
 @pytest.mark.parametrize("face", [KafkaAdmin, AsyncKafkaAdmin])

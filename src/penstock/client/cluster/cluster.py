@@ -19,7 +19,7 @@ from penstock.client.cluster.config import ClusterConfig
 from penstock.client.cluster.connection import Connection
 from penstock.client.cluster.network import Address, Disconnected, Network
 from penstock.client.cluster.warn import warn
-from penstock.client.errors import KafkaError, error_for, is_retriable
+from penstock.client.errors import IS_IT_RUNNING, KafkaError, error_for, is_retriable
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -314,10 +314,11 @@ class Cluster:
     def _on_disconnected(self, attempt: Attempts, error: Disconnected) -> None:
         """What is tried again is warned of once; what is not, the error that follows tells."""
         attempt.failed(error, is_nobody_there=not self._has_connected)
+        text = str(error) if self._has_connected else f"{error}; {IS_IT_RUNNING}"
         ends_soon = not self._has_connected and self.config.first_contact_timeout_ms is not None
-        if attempt.left_ms and not ends_soon and self._warned_of != str(error):
-            self._warned_of = str(error)
-            warn(str(error))
+        if attempt.left_ms and not ends_soon and self._warned_of != text:
+            self._warned_of = text
+            warn(text)
 
     # the end
 
