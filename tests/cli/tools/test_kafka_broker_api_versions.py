@@ -30,8 +30,15 @@ def test_versions_of_apache_kafka(both_apache: BothTools) -> None:
         ("--bootstrap-server",),
         ("--command-config", "x"),
         ("--no-such-flag",),
-        ("--bootstrap-server", "127.0.0.1:9"),
     ],
 )
 def test_wrong_words(both: BothTools, words: tuple[str, ...]) -> None:
     both(TOOL, *words)
+
+
+def test_an_unreachable_broker(both: BothTools) -> None:
+    """Ours has the reason besides."""
+    said = both(TOOL, "--bootstrap-server", "127.0.0.1:9", stderr="first words").stderr
+    listed = "Request METADATA failed on brokers [127.0.0.1:9 (id: -1 rack: null isFenced: false)]: "
+    assert said.startswith(listed)
+    assert said.endswith("Connection refused; is `penstock up` running?\n")
