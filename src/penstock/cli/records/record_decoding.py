@@ -30,9 +30,9 @@ class RecordDecoding:
         self._asks_from = 0.0
 
     def decoded(self, record: TopicRecord) -> TopicRecord:
-        return record._replace(
-            key=self._decoded(record, record.key, "key"), value=self._decoded(record, record.value, "value")
-        )
+        key, value = self._decoded(record, record.key, "key"), self._decoded(record, record.value, "value")
+        is_same = key is record.key and value is record.value
+        return record if is_same else record._replace(key=key, value=value)
 
     def _decoded(self, record: TopicRecord, data: bytes | None, field: Field) -> bytes | None:
         named = _schema_named(record, data, field)
