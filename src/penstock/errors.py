@@ -4,7 +4,12 @@ Each class says what the catcher must do: `ProtocolError` closes the connection,
 code in the response, `StorageError` takes the log directory offline, `ConfigError` is shown to the user.
 """
 
+import errno
 from enum import IntEnum
+
+DISK_EXIT_CODE = 74
+"""Of a server that ended because its disk is full or fails, which may pass: EX_IOERR of sysexits.h."""
+DISK_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})
 
 
 class ErrorCode(IntEnum):
@@ -165,8 +170,18 @@ class ApiError(PenstockError):
 
 
 class StorageError(PenstockError):
-    """A log directory can't be written or read; it goes offline."""
+    """A log directory can't be written or read; it goes offline. `errno` is what the kernel said, if it did."""
+
+    def __init__(self, message: str, errno: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = errno
 
 
 class ConfigError(PenstockError):
     """A setting has a value that it does not take: which key, what it got, what it takes."""
+
+
+def exit_code_of(error: BaseException) -> int:
+    """Of a server that ends with this error: whoever supervises it is told whether the disk is the reason."""
+    is_disk = isinstance(error, (StorageError, OSError)) and error.errno in DISK_ERRNOS
+    return DISK_EXIT_CODE if is_disk else 1

@@ -1,8 +1,7 @@
 """Several log directories, and one that fails: the rest serves on, and nothing acknowledged is lost."""
 
+import json
 import logging
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +9,10 @@ import pytest
 
 from penstock.controller.topics import NO_LEADER
 from penstock.errors import ErrorCode
+from penstock.stack.health import broker_complaint
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.describe_log_dirs import DescribeLogDirsRequest
+from penstock.wire.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.asking import (
     batch_of,
@@ -25,6 +26,8 @@ from tests.broker.asking import (
     values_in,
 )
 from tests.broker.conftest import only_penstock
+from tests.support.our_tools import our_tools
+from tests.support.small_disk import fill, mounted
 from tests.support.wire_client import WireClient
 from tools.suite.processes import starts_processes
 
@@ -85,14 +88,8 @@ def test_segments_are_rolled_by_size(broker: InProcessBroker) -> None:
 @pytest.fixture
 @starts_processes
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes."""
-    disk = tmp_path / "small"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_BYTES}", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small disk can be mounted only by root")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    with mounted(tmp_path / "small", SMALL_DISK_BYTES) as place:
+        yield place
 
 
 class TwoDisks:
@@ -151,6 +148,7 @@ def test_a_full_disk(disks: TwoDisks, small_disk: Path, caplog: pytest.LogCaptur
         assert has_leaders(client, "drinks", 1)
         offline = {result.log_dir: result.error_code for result in client.send(all_log_dirs()).results}
         assert offline == {str(disks.large): 0, str(disks.small): ErrorCode.KAFKA_STORAGE_ERROR}
+        assert_everybody_tells(client, disks)
     disks.broker.stop_broker()
     filler.unlink()
     disks.broker.start_broker()
@@ -160,19 +158,39 @@ def test_a_full_disk(disks: TwoDisks, small_disk: Path, caplog: pytest.LogCaptur
         assert disks.send(client, disks.on_small, b"again") == ErrorCode.NONE
 
 
+def assert_everybody_tells(client: WireClient, disks: TwoDisks) -> None:
+    """Which partition is served and which is not, and why."""
+    broker_id = disks.broker.broker.broker_id
+    by_metadata = client.send(MetadataRequest([MetadataRequestTopic(name="foods")]), 12).topics[0].partitions
+    pages = DescribeTopicPartitionsRequest([TopicRequest("foods")], 100)
+    by_pages = client.send(pages, 0).topics[0].partitions
+    for partitions in (by_metadata, by_pages):
+        told = {p.partition_index: (p.leader_id, p.error_code, list(p.offline_replicas)) for p in partitions}
+        assert told[disks.on_large] == (broker_id, ErrorCode.NONE, [])
+        assert told[disks.on_small] == (NO_LEADER, ErrorCode.LEADER_NOT_AVAILABLE, [broker_id])
+    shown = run_tool("kafka_topics", disks.broker, "--describe", "--topic", "foods")
+    (line,) = [line for line in shown.splitlines() if f"Partition: {disks.on_small}\t" in line]
+    assert "Leader: none" in line
+    told_by_tool = json.loads(run_tool("kafka_log_dirs", disks.broker, "--describe").splitlines()[-1])
+    errors = {each["logDir"]: each["error"] for each in told_by_tool["brokers"][0]["logDirs"]}
+    storage_error = "org.apache.kafka.common.errors.KafkaStorageException"
+    assert errors == {str(disks.large): None, str(disks.small): storage_error}
+    said = broker_complaint(disks.broker.host, disks.broker.port)
+    assert said == f"offline log directory: {disks.small}"
+
+
+def run_tool(name: str, broker: InProcessBroker, *words: str) -> str:
+    arguments = ["--bootstrap-server", broker.bootstrap_servers, *words]
+    return our_tools().run(f"penstock.cli.tools.{name}", arguments).stdout.decode()
+
+
 def all_log_dirs() -> DescribeLogDirsRequest:
     return DescribeLogDirsRequest(topics=None)
 
 
 @pytest.mark.processes
 def test_a_disk_that_is_full_at_the_start(tmp_path: Path, small_disk: Path) -> None:
-    (small_disk / "filler").write_bytes(bytes(SMALL_DISK_BYTES - 8192))
-    with open(small_disk / "rest", "wb", buffering=0) as rest:
-        try:
-            while rest.write(bytes(4096)):
-                pass
-        except OSError:
-            pass
+    fill(small_disk / "filler")
     log_dirs = [tmp_path / "large", small_disk / "logs"]
     with InProcessBroker(log_dirs=log_dirs) as broker, WireClient(broker.bootstrap_servers) as client:
         new_topic(client, "foods", 2)

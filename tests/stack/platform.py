@@ -76,10 +76,10 @@ class Up:
 
     def wait_for(self, text: str) -> None:
         """Until the output has the text; fails with the output if it ends without."""
-        eventually(lambda: text in self._update() or self.process.poll() is not None)
-        assert text in self._update(), self.output
+        eventually(lambda: text in self.update() or self.process.poll() is not None)
+        assert text in self.update(), self.output
 
-    def _update(self) -> str:
+    def update(self) -> str:
         try:
             while chunk := os.read(self._read, 65536):
                 self.output += chunk.decode()
@@ -93,7 +93,7 @@ class Up:
 
     def wait(self) -> int:
         code = self.process.wait(PATIENCE_S)
-        self._update()
+        self.update()
         return code
 
     def close(self) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from penstock.cli.platform.overrides import parse_settings
-from penstock.errors import ConfigError
+from penstock.errors import DISK_EXIT_CODE, ConfigError
 from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.registry.settings import RegistrySettings
 from penstock.rest.settings import RestSettings
 from penstock.settings.broker import BrokerSettings
-from penstock.stack.child import RESTART_LIMIT, Child, write_properties
+from penstock.stack.child import LONGEST_DISK_BACKOFF_S, RESTART_LIMIT, Child, write_properties
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.processes import ProcessIdentity, identify
 from penstock.stack.services import KINDS, StackOptions, left_out, plan
@@ -168,6 +168,18 @@ def test_restarts_back_off_up_to_a_limit(tmp_path: Path) -> None:
     child = Child(zookeeper, DataDir(tmp_path))
     assert [child.schedule_restart() for _ in range(RESTART_LIMIT)] == [0.1, 0.2, 0.4, 0.8, 1.6]
     assert child.schedule_restart() is None
+
+
+@pytest.mark.processes
+def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
+    (zookeeper,) = plan(StackOptions(tmp_path, only=("zookeeper",)))
+    child = Child(zookeeper, DataDir(tmp_path))
+    child._process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({DISK_EXIT_CODE})"])
+    child._process.wait()
+    waits = [child.schedule_restart() for _ in range(3 * RESTART_LIMIT)]
+    assert waits[:5] == [0.1, 0.2, 0.4, 0.8, 1.6]
+    assert waits[-1] == LONGEST_DISK_BACKOFF_S
+    assert child.note_end() == "ended: its disk is full or fails"
 
 
 def test_the_state_reads_back(tmp_path: Path) -> None:

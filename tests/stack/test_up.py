@@ -38,6 +38,7 @@ def test_up_status_and_a_signal(
         "address": address,
         "pid": pid,
         "healthy": True,
+        "reason": None,
     }
     assert re.search(rf"^zookeeper +{address} +{pid} ", up.output, re.MULTILINE)
     shown = penstock("status", "--data-dir", str(data_dir))
@@ -319,4 +320,4 @@ def test_status_shows_a_service_that_does_not_answer(
     finally:
         os.kill(service["pid"], signal.SIGCONT)
     assert shown.returncode == 1
-    assert re.search(r"^zookeeper .* no$", shown.stdout, re.MULTILINE)
+    assert re.search(r"^zookeeper .* no: does not answer$", shown.stdout, re.MULTILINE)

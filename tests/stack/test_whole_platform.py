@@ -75,6 +75,7 @@ def test_records_survive_a_killed_broker_and_a_restarted_platform(
         "address": address,
         "pid": broker["pid"],
         "healthy": True,
+        "reason": None,
     }
     assert (registry["name"], registry["healthy"]) == ("registry", True)
     assert register(registry["address"], '"string"') == 1

@@ -3,14 +3,16 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
+from contextlib import suppress
 
 import uvloop
 
 from penstock.broker.broker import Broker
 from penstock.broker.coordination import CoordinationError
-from penstock.errors import ConfigError, StorageError
+from penstock.errors import ConfigError, StorageError, exit_code_of
 from penstock.settings.broker import BrokerSettings
 
 log = logging.getLogger("penstock.broker")
@@ -29,8 +31,9 @@ def run(settings: BrokerSettings) -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings))
     except (ConfigError, CoordinationError, StorageError) as error:
-        print(f"kafka-server-start: {error}", file=sys.stderr)
-        return 1
+        with suppress(OSError):  # the log may lie on the same full disk
+            print(f"kafka-server-start: {error}", file=sys.stderr)
+        return exit_code_of(error)
     return 0
 
 
@@ -44,10 +47,24 @@ async def _serve(settings: BrokerSettings) -> None:
     await broker.start()
     _calm_garbage_collection()
     addresses = ", ".join(f"{host}:{port}" for host, port in broker.addresses.values())
-    print(f"Kafka broker {broker.broker_id} is ready on {addresses}", flush=True)
+    with suppress(OSError):
+        print(f"Kafka broker {broker.broker_id} is ready on {addresses}", flush=True)
+    halting = loop.create_task(_halt_without_disk(broker))
     await stopping.wait()
+    halting.cancel()
     log.info("stopping")
     await broker.stop()
+
+
+async def _halt_without_disk(broker: Broker) -> None:
+    """Ends the process, as Kafka halts, when the last log directory is offline: nothing could be written on the way
+    out, and what was acknowledged is in files that the next start recovers."""
+    await broker.directories.all_offline.wait()
+    try:
+        broker.directories.refuse_if_all_offline()
+    except StorageError as error:
+        log.critical("the broker ends: %s", error)
+        os._exit(exit_code_of(error))
 
 
 def _calm_garbage_collection() -> None:

@@ -157,6 +157,8 @@ class Broker:
                 producer_expiration_ms=self.settings.producer_id_expiration_ms,
             )
         except (StorageError, ApiError) as error:
+            if not self._knows_its_topics:
+                self.directories.refuse_if_all_offline()
             log.error("partition %s can't be hosted: %s", topic_partition, error)
             self.partitions.add_unavailable(topic_partition, topic.topic_id)
             return

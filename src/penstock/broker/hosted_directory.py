@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import os.path
+import os
 import uuid
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,11 +29,28 @@ class Doomed(NamedTuple):
     due_ms: int
 
 
+def free_space(path: str) -> str:
+    """In words, for who reads why a disk failed."""
+    try:
+        disk = os.statvfs(path)
+    except OSError as error:
+        return error.strerror or str(error)
+    return f"{disk.f_bavail * disk.f_frsize} bytes free"
+
+
 class HostedDirectory:
-    def __init__(self, fs: FileSystem, path: str, wake: "Callable[[Partition], None]") -> None:
+    def __init__(
+        self,
+        fs: FileSystem,
+        path: str,
+        wake: "Callable[[Partition], None]",
+        on_offline: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_offline` may be called from any thread."""
         self.fs = fs
         self.path = os.path.abspath(path)
         self.wake = wake
+        self.on_offline = on_offline
         self.failure: StorageError | None = None
         self.stored: set[TopicPartition] = set()
         self.doomed: list[Doomed] = []
@@ -54,10 +71,12 @@ class HostedDirectory:
         return self.failure is not None
 
     def on_failure(self, error: StorageError) -> None:
-        """Takes the directory offline; the rest of the broker serves on."""
+        """Takes the directory offline; the rest of the broker serves on. It stays so until the next start, as in
+        Kafka: what could not be written may be missing anywhere in it, and only a start looks everywhere."""
         if self.failure is None:
-            self.failure = error
-            log.error("log directory %s goes offline: %s", self.path, error)
+            self.failure = StorageError(f"{error} ({free_space(self.path)})", error.errno)
+            log.error("log directory %s goes offline: %s", self.path, self.failure)
+            self.on_offline()
 
     def open(self) -> None:
         try:

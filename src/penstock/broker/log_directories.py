@@ -1,7 +1,8 @@
 """The log directories of a broker: which partition lies where, and what happens when a disk fails.
 
 A directory that can't be read or written goes offline as a whole: its partitions answer KAFKA_STORAGE_ERROR,
-those in other directories serve on. The broker stops only when none is left at the start.
+those in other directories serve on. When none is left the broker has nothing to serve, and ends, as Kafka halts:
+whoever supervises it starts it again until the disk can be written, and the start recovers what the failure left.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from penstock.broker.hosted_directory import HostedDirectory
 from penstock.broker.partition import Partition
-from penstock.errors import ApiError, ErrorCode, StorageError
+from penstock.errors import DISK_ERRNOS, ApiError, ErrorCode, StorageError
 from penstock.log.fs import FileSystem
 from penstock.log.log_dir import MetaProperties
 from penstock.log.partition_log import PartitionLog
@@ -35,15 +36,26 @@ class OpenedLog(NamedTuple):
 class LogDirectories:
     def __init__(self, fs: FileSystem, paths: Iterable[str], wake: Callable[[Partition], None]) -> None:
         self.fs = fs
-        self.directories = [HostedDirectory(fs, path, wake) for path in paths]
+        self._loop = asyncio.get_running_loop()
+        self.all_offline = asyncio.Event()
+        self.directories = [HostedDirectory(fs, path, wake, self._on_offline) for path in paths]
         for directory in self.directories:
             directory.open()
-        self._refuse_if_all_offline()
+        self.refuse_if_all_offline()
 
-    def _refuse_if_all_offline(self) -> None:
-        if all(directory.offline for directory in self.directories):
-            reasons = "; ".join(str(directory.failure) for directory in self.directories)
-            raise StorageError(f"log.dirs: none of the directories can be used: {reasons}")
+    def _on_offline(self) -> None:
+        """Comes from the threads that write, too."""
+        if not self.online:
+            self._loop.call_soon_threadsafe(self.all_offline.set)
+
+    def refuse_if_all_offline(self) -> None:
+        failures = [directory.failure for directory in self.directories if directory.failure is not None]
+        if len(failures) == len(self.directories):
+            reasons = "; ".join(map(str, failures))
+            numbers = [failure.errno for failure in failures if failure.errno in DISK_ERRNOS]
+            raise StorageError(
+                f"log.dirs: none of the directories can be used: {reasons}", numbers[0] if numbers else None
+            )
 
     def _refuse_if_any_offline(self) -> None:
         offline = [directory.path for directory in self.directories if directory.offline]

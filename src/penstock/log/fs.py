@@ -84,7 +84,7 @@ class FileSystem(Protocol):
 
 
 def _fail(action: str, path: str, error: OSError) -> NoReturn:
-    raise StorageError(f"{path}: can't {action}: {error.strerror or error}") from error
+    raise StorageError(f"{path}: can't {action}: {error.strerror or error}", error.errno) from error
 
 
 class RealFile:

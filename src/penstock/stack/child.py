@@ -1,6 +1,7 @@
 """One service's process, and when to start it again after it died."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from penstock.errors import DISK_EXIT_CODE
 from penstock.stack.data_dir import DataDir, RunningService
 from penstock.stack.health import answers
 from penstock.stack.processes import identify
@@ -17,6 +19,14 @@ RESTART_LIMIT = 5
 RESTART_WINDOW_S = 60.0
 FIRST_BACKOFF_S = 0.1
 LONGEST_BACKOFF_S = 5.0
+LONGEST_DISK_BACKOFF_S = 10.0
+"""Between tries of a service whose disk is full, which may last for hours."""
+CALM_AFTER_DISK_S = 15.0
+"""A service whose disk was full has to answer for so long before that is forgotten: the first record that does not fit
+may come only now."""
+SHOWN_REASON = 300
+"""Characters."""
+_LOG_PREFIX = re.compile(r"^\d{4}-\S+ \S+ [A-Z]+ \S+: ")
 OWNER_ONLY = 0o600
 
 
@@ -30,7 +40,12 @@ class Child:
         self._data_dir = data_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths: list[float] = []
+        self._disk_deaths: list[float] = []
         self._log_start = 0
+        self.ended: str | None = None
+        """How it ended last, until it answers again."""
+        self.ended_for_its_disk_before = False
+        self.forget_end_at: float | None = None
 
     @property
     def pid(self) -> int | None:
@@ -63,6 +78,11 @@ class Child:
         else:
             self.start_again_at = time.monotonic()
 
+    def due_times(self) -> list[float]:
+        """When there will be something to do for it."""
+        times = (self.start_again_at, self.to_be_gone_at, self.forget_end_at)
+        return [time for time in times if time is not None]
+
     def has_died(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
@@ -70,17 +90,51 @@ class Child:
         """Whether it answers, or has since its start."""
         if not self.answered and not self.has_died():
             self.answered = answers(self.service.kind, self.service.connect_host, self.service.port)
+            if self.answered and self.ended is not None:
+                wait_s = CALM_AFTER_DISK_S if self.ended_for_its_disk_before else 0.0
+                self.forget_end_at = time.monotonic() + wait_s
         return self.answered
 
+    def maybe_forget_end(self) -> bool:
+        """Whether its last end is news no more."""
+        if self.forget_end_at is None or time.monotonic() < self.forget_end_at:
+            return False
+        self.forget_end_at = self.ended = None
+        return True
+
     def schedule_restart(self) -> float | None:
-        """Seconds until the next start; None if it died too often."""
+        """Seconds until the next start; None if it died too often. A disk that is full or fails is waited for."""
         now = time.monotonic()
-        self._deaths = [death for death in self._deaths if death > now - RESTART_WINDOW_S] + [now]
+        if self.ended_for_its_disk:
+            self._disk_deaths = _recent(self._disk_deaths, now)
+            return self.start_again_after(backoff(len(self._disk_deaths), LONGEST_DISK_BACKOFF_S))
+        self._deaths = _recent(self._deaths, now)
         if len(self._deaths) > RESTART_LIMIT:
             return None
-        backoff: float = min(FIRST_BACKOFF_S * 2.0 ** (len(self._deaths) - 1), LONGEST_BACKOFF_S)
-        self.start_again_at = now + backoff
-        return backoff
+        return self.start_again_after(backoff(len(self._deaths), LONGEST_BACKOFF_S))
+
+    def start_again_after(self, seconds: float) -> float:
+        self.to_be_gone_at = None
+        self.start_again_at = time.monotonic() + seconds
+        return seconds
+
+    @property
+    def ended_for_its_disk(self) -> bool:
+        return self._process is not None and self._process.returncode == DISK_EXIT_CODE
+
+    def note_end(self) -> str:
+        """How it ended, and if its disk is the reason, what it said of it: that may be cut short, or be nothing,
+        where its log lies on the same disk."""
+        assert self._process is not None
+        self.forget_end_at = None
+        self.ended_for_its_disk_before = self.ended_for_its_disk
+        if not self.ended_for_its_disk:
+            self.ended = f"ended with {self.how_it_ended()}"
+            return self.ended
+        told = [line for line in self.last_words() if "can't" in line or "No space left" in line]
+        said = f": {_LOG_PREFIX.sub('', told[-1])[:SHOWN_REASON]}" if told else ""
+        self.ended = f"ended: its disk is full or fails{said}"
+        return self.ended
 
     def how_it_ended(self) -> str:
         assert self._process is not None
@@ -99,17 +153,37 @@ class Child:
         return self._process is not None and self._process.poll() is None
 
     def as_running_service(self) -> RunningService | None:
-        process = identify(self.pid) if self.pid is not None else None
-        if process is None:
+        """None before its first start."""
+        if self.pid is None:
             return None
         service = self.service
         return RunningService(
-            service.name, service.kind, service.connect_host, service.port, service.address, process
+            service.name,
+            service.kind,
+            service.connect_host,
+            service.port,
+            service.address,
+            identify(self.pid),
+            self.ended,
         )
 
 
+def backoff(deaths: int, longest_s: float) -> float:
+    return min(FIRST_BACKOFF_S * 2.0 ** (deaths - 1), longest_s)
+
+
+def _recent(deaths: list[float], now: float) -> list[float]:
+    return [death for death in deaths if death > now - RESTART_WINDOW_S] + [now]
+
+
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Leaves a file alone that says it already: there may be no room to write it anew."""
     lines = (f"{name}={value.replace(chr(92), chr(92) * 2)}\n" for name, value in properties.items())
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "w") as file:
+    text = "# Written by `penstock up` at every start.\n" + "".join(lines)
+    if path.exists() and path.read_text() == text and path.stat().st_mode & 0o777 == OWNER_ONLY:
+        return
+    aside = path.with_name(path.name + ".tmp")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "w") as file:
         os.fchmod(file.fileno(), OWNER_ONLY)
-        file.write("# Written by `penstock up` at every start.\n" + "".join(lines))
+        file.write(text)
+    aside.replace(path)

@@ -13,11 +13,13 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from penstock.errors import ConfigError
+from penstock.errors import DISK_ERRNOS, ConfigError
 from penstock.stack.processes import ProcessIdentity
 
 LARGEST_LOG_BYTES = 10 * 1024 * 1024
+STATE_BLOCK_BYTES = 4096
 
 
 def default_data_dir() -> Path:
@@ -26,12 +28,19 @@ def default_data_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class RunningService:
+    """`process` is None while it is down; `ended` is how it ended last, until it answers again."""
+
     name: str
     kind: str
     host: str
     port: int
     address: str
-    process: ProcessIdentity
+    process: ProcessIdentity | None
+    ended: str | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.is_alive()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +99,19 @@ class DataDir:
         )
 
     def save(self, stack: RunningStack) -> None:
+        """Written aside and renamed; on a full disk into the blocks that the file has already, which it fills up to
+        their end for that: who runs here must be known most of all when the disk is full."""
+        text = (json.dumps(asdict(stack), indent=2) + "\n").encode()
+        text = text.ljust(-(-len(text) // STATE_BLOCK_BYTES) * STATE_BLOCK_BYTES)
         temporary = self._state_path.with_suffix(".json.tmp")
-        temporary.write_text(json.dumps(asdict(stack), indent=2) + "\n")
-        temporary.replace(self._state_path)
+        try:
+            temporary.write_bytes(text)
+            temporary.replace(self._state_path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            if error.errno not in DISK_ERRNOS or not self._state_path.exists():
+                raise
+            _overwrite(self._state_path, text)
 
     def load(self) -> RunningStack | None:
         """None if nothing was started here, or it was stopped."""
@@ -133,6 +152,14 @@ class DataDir:
         return text.splitlines()[-most_lines:]
 
 
-def _running_service(fields: dict[str, object]) -> RunningService:
-    process = ProcessIdentity(**fields.pop("process"))  # type: ignore[arg-type]
-    return RunningService(**fields, process=process)  # type: ignore[arg-type]
+def _overwrite(path: Path, text: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(descriptor, text.ljust(os.fstat(descriptor).st_size), 0)
+    finally:
+        os.close(descriptor)
+
+
+def _running_service(fields: dict[str, Any]) -> RunningService:
+    process = fields.pop("process")
+    return RunningService(**fields, process=ProcessIdentity(**process) if process is not None else None)

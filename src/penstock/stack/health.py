@@ -7,6 +7,7 @@ from collections.abc import Callable
 ANSWER_TIMEOUT_S = 1.0
 _CORRELATION_ID = 0x50656E73
 _API_VERSIONS = 18
+_DESCRIBE_LOG_DIRS = 35
 
 
 def zookeeper_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
@@ -33,6 +34,35 @@ def broker_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> b
         return False
     _, correlation_id, error_code = struct.unpack(">iih", answer)
     return bool(correlation_id == _CORRELATION_ID and error_code == 0)
+
+
+def broker_complaint(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> str | None:
+    """What a broker that answers says is wrong with it: its log directories that are offline.
+
+    DescribeLogDirs in version 1, of no topic: an error code and a path for each directory."""
+    client_id = b"penstock"
+    request = struct.pack(">hhih", _DESCRIBE_LOG_DIRS, 1, _CORRELATION_ID, len(client_id)) + client_id
+    request += struct.pack(">i", 0)
+    try:
+        with socket.create_connection((host, port), timeout) as connection:
+            connection.sendall(struct.pack(">i", len(request)) + request)
+            (size,) = struct.unpack(">i", _receive(connection, 4))
+            answer = _receive(connection, size)
+        return _offline_directories(answer)
+    except (OSError, struct.error):
+        return "does not say how its log directories are"
+
+
+def _offline_directories(answer: bytes) -> str | None:
+    _, _, count = struct.unpack_from(">iii", answer)
+    offline, at = [], 12
+    for _ in range(count):
+        error_code, length = struct.unpack_from(">hh", answer, at)
+        path = answer[at + 4 : at + 4 + length].decode(errors="replace")
+        at += 4 + length + 4  # no topics
+        if error_code:
+            offline.append(path)
+    return f"offline log directory: {', '.join(offline)}" if offline else None
 
 
 def registry_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
@@ -81,3 +111,8 @@ PROBES: dict[str, Callable[[str, int], bool]] = {
 
 def answers(kind: str, host: str, port: int) -> bool:
     return PROBES[kind](host, port)
+
+
+def complaint(kind: str, host: str, port: int) -> str | None:
+    """What is wrong with a service that answers."""
+    return broker_complaint(host, port) if kind == "broker" else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from penstock.errors import ConfigError, PenstockError
 from penstock.stack import restart_requests
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
-from penstock.stack.health import answers
+from penstock.stack.health import answers, complaint
 from penstock.stack.processes import ProcessIdentity
 
 STOP_TIMEOUT_S = 30.0
@@ -28,18 +28,21 @@ class RestartFailed(PenstockError):
 class Restarted:
     name: str
     address: str
-    old_pid: int
+    old_pid: int | None
     new_pid: int
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
+    """`reason` says what is wrong with one that is not healthy; one that is down has no pid."""
+
     name: str
     kind: str
     address: str
-    pid: int
+    pid: int | None
     healthy: bool
+    reason: str | None = None
 
 
 def status_of(data_dir: DataDir) -> list[ServiceStatus]:
@@ -47,14 +50,28 @@ def status_of(data_dir: DataDir) -> list[ServiceStatus]:
     stack = data_dir.load()
     if stack is None or not (stack.supervisor.is_alive() or _survivors(stack)):
         return []
-    return [
-        ServiceStatus(service.name, service.kind, service.address, service.process.pid, _is_healthy(service))
-        for service in stack.services
-    ]
+    return [_status(service, stack.supervisor.is_alive()) for service in stack.services]
 
 
-def _is_healthy(service: RunningService) -> bool:
-    return service.process.is_alive() and answers(service.kind, service.host, service.port)
+def _status(service: RunningService, is_supervised: bool) -> ServiceStatus:
+    reason = _what_is_wrong(service, is_supervised)
+    pid = service.process.pid if service.process is not None and service.is_alive else None
+    return ServiceStatus(service.name, service.kind, service.address, pid, reason is None, reason)
+
+
+def _what_is_wrong(service: RunningService, is_supervised: bool) -> str | None:
+    if not service.is_alive:
+        comes_back = ", and is started again" if is_supervised else ""
+        return f"{service.ended or 'has ended'}{comes_back}"
+    before = f"; before, it {service.ended}" if service.ended else ""
+    if _answers(service):
+        said = complaint(service.kind, service.host, service.port)
+        return f"answers for a moment only{before}" if before and said is None else said
+    return f"does not answer{before}"
+
+
+def _answers(service: RunningService) -> bool:
+    return service.is_alive and answers(service.kind, service.host, service.port)
 
 
 def stop(data_dir: DataDir) -> bool:
@@ -74,13 +91,14 @@ def stop_survivors(data_dir: DataDir) -> bool:
     stack = data_dir.load()
     survivors = _survivors(stack) if stack else []
     for service in reversed(survivors):
+        assert service.process is not None
         _stop_process(service.name, service.process)
     data_dir.forget()
     return bool(survivors)
 
 
 def _survivors(stack: RunningStack) -> list[RunningService]:
-    return [service for service in stack.services if service.process.is_alive()]
+    return [service for service in stack.services if service.is_alive]
 
 
 def _stop_process(name: str, process: ProcessIdentity) -> None:
@@ -106,9 +124,11 @@ def restart(data_dir: DataDir, wanted: str) -> Restarted:
         if (stack := data_dir.load()) is None:
             break
         again = next((each for each in stack.services if each.name == service.name), None)
-        if again is not None and again.process != service.process and _is_healthy(again):
+        if again is not None and again.process != service.process and _answers(again):
+            assert again.process is not None
+            old_pid = service.process.pid if service.process is not None else None
             took = time.monotonic() - began_at
-            return Restarted(service.name, service.address, service.process.pid, again.process.pid, took)
+            return Restarted(service.name, service.address, old_pid, again.process.pid, took)
     raise RestartFailed(f"{service.name} does not answer again; see `penstock logs {service.name}`")
 
 

@@ -3,7 +3,8 @@
 It is a plain loop without threads or an event loop: it sleeps until a signal comes (a child died, the user
 wants to stop) or until the next thing is due (a question to a service that does not answer yet, a restart).
 A service that dies before it ever answered has a reason that a restart would not cure, so that its last words
-are shown and everything stops. One that dies later is started again, at growing intervals, up to a limit.
+are shown and everything stops. One that dies later is started again, at growing intervals, up to a limit; one whose
+disk was full, for as long as it takes. The supervisor itself needs no room on that disk.
 """
 
 import os
@@ -11,10 +12,11 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from penstock.errors import PenstockError
 from penstock.stack import restart_requests
-from penstock.stack.child import RESTART_LIMIT, RESTART_WINDOW_S, Child
+from penstock.stack.child import LONGEST_DISK_BACKOFF_S, RESTART_LIMIT, RESTART_WINDOW_S, Child
 from penstock.stack.data_dir import DataDir, RunningStack
 from penstock.stack.processes import identify
 from penstock.stack.services import Service
@@ -91,8 +93,7 @@ class Supervisor:
     def _seconds_to_next_task(self) -> float | None:
         if any(child.is_running() and not child.answered for child in self._children):
             return ASK_INTERVAL_S
-        times = (time for child in self._children for time in (child.start_again_at, child.to_be_gone_at))
-        due = [each for each in times if each is not None]
+        due = [at for child in self._children for at in child.due_times()]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
     def _begin_restarts(self) -> None:
@@ -112,13 +113,14 @@ class Supervisor:
                 self._on_death(child)
             elif not child.answered and child.check_answer():
                 _say(f"{child.service.name} answers again (pid {child.pid})")
+            if child.maybe_forget_end():
+                self._save()
 
     def _tend_restart(self, child: Child, to_be_gone_at: float) -> None:
         if self._inbox.stops:
             return
         if not child.is_running():
-            child.start()
-            self._save()
+            self._start_again(child)
         elif time.monotonic() > to_be_gone_at:
             _say(f"{child.service.name} (pid {child.pid}) does not stop; killing it")
             child.send(signal.SIGKILL)
@@ -130,16 +132,22 @@ class Supervisor:
         backoff = child.schedule_restart()
         if backoff is None:
             raise _failure(child, f"died more than {RESTART_LIMIT} times in {RESTART_WINDOW_S:.0f} seconds")
-        _say(
-            f"{child.service.name} (pid {child.pid}) ended with {child.how_it_ended()}; "
-            f"starting it again in {backoff:.1f} s"
-        )
+        how = child.note_end()
+        self._save()
+        _say(f"{child.service.name} (pid {child.pid}) {how}; starting it again in {backoff:.1f} s")
 
     def _maybe_start_again(self, child: Child) -> None:
         assert child.start_again_at is not None
         if time.monotonic() >= child.start_again_at:
+            self._start_again(child)
+
+    def _start_again(self, child: Child) -> None:
+        try:
             child.start()
-            self._save()
+        except OSError as error:
+            child.start_again_after(LONGEST_DISK_BACKOFF_S)
+            _say(f"{child.service.name} can't be started, it is tried again: {error}")
+        self._save()
 
     def _save(self) -> None:
         supervisor = identify(os.getpid())
@@ -181,4 +189,5 @@ def _failure(child: Child, what: str) -> ServiceFailed:
 
 
 def _say(text: str) -> None:
-    print(f"penstock: {text}", file=sys.stderr, flush=True)
+    with suppress(OSError):  # a log on a full disk
+        print(f"penstock: {text}", file=sys.stderr, flush=True)

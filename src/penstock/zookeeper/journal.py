@@ -200,7 +200,7 @@ class Journal:
             if self._force_sync:
                 os.fdatasync(self._descriptor)
         except OSError as error:
-            raise StorageError(f"{self.path} can't be written: {error.strerror}") from error
+            raise StorageError(f"{self.path} can't be written: {error.strerror}", error.errno) from error
 
     def roll(self, next_zxid: int) -> None:
         """Begins a new file, whose first transaction will be `next_zxid`."""
@@ -208,7 +208,7 @@ class Journal:
             self.close()
             self._create(self._directory / journal_name(next_zxid))
         except OSError as error:
-            raise StorageError(f"{self.path} can't be created: {error.strerror}") from error
+            raise StorageError(f"{self.path} can't be created: {error.strerror}", error.errno) from error
 
     def remove_older(self) -> None:
         for path in journal_files(self._directory):

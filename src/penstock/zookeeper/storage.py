@@ -32,7 +32,8 @@ class Storage:
             return self._recover()
         except OSError as error:
             self.close()
-            raise StorageError(f"{error.filename or self._snapshots}: {error.strerror}") from error
+            where = error.filename or self._snapshots
+            raise StorageError(f"{where}: {error.strerror}", error.errno) from error
         except StorageError:
             self.close()
             raise

@@ -43,7 +43,7 @@ def handle_describe_topic_partitions(
             continue
         start = request.cursor.partition_index if request.cursor and name == first else 0
         indexes = [index for index in topic.partitions if index >= start]
-        topics.append(_describe(topic, indexes[:left]))
+        topics.append(_describe(broker, topic, indexes[:left]))
         if len(indexes) > left:
             response.next_cursor = ResponseCursor(name, indexes[left])
             break
@@ -51,12 +51,20 @@ def handle_describe_topic_partitions(
     return response
 
 
-def _describe(topic: TopicImage, indexes: list[int]) -> DescribeTopicPartitionsResponseTopic:
+def _describe(
+    broker: "Broker", topic: TopicImage, indexes: list[int]
+) -> DescribeTopicPartitionsResponseTopic:
+    offline = broker.offline_partitions(topic.name)
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
-        partitions=[_partition(index, topic.partitions[index]) for index in indexes],
+        partitions=[
+            _partition(index, topic.partitions[index])
+            if index not in offline
+            else _offline_partition(index, topic.partitions[index], broker.broker_id)
+            for index in indexes
+        ],
         topic_authorized_operations=TOPIC_OPERATIONS,
     )
 
@@ -72,3 +80,14 @@ def _partition(index: int, state: ReplicaSet) -> DescribeTopicPartitionsResponse
         eligible_leader_replicas=(),
         last_known_elr=(),
     )
+
+
+def _offline_partition(
+    index: int, state: ReplicaSet, broker_id: int
+) -> DescribeTopicPartitionsResponsePartition:
+    """A partition whose log directory failed has no leader until the directory is back."""
+    described = _partition(index, state)
+    if state.leader == broker_id:
+        described.error_code, described.leader_id = ErrorCode.LEADER_NOT_AVAILABLE, NO_LEADER
+    described.offline_replicas = [broker_id]
+    return described

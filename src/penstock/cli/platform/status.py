@@ -38,7 +38,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _table(services: list[ServiceStatus]) -> str:
     rows = [
-        (service.name, service.address, str(service.pid), "yes" if service.healthy else "no")
+        (
+            service.name,
+            service.address,
+            "-" if service.pid is None else str(service.pid),
+            "yes" if service.healthy else f"no: {service.reason}",
+        )
         for service in services
     ]
     return table_text(("SERVICE", "ADDRESS", "PID", "HEALTHY"), rows)

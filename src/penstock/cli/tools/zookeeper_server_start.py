@@ -5,12 +5,13 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import uvloop
 
 from penstock.cli.tools.servers.start import Server, start
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, exit_code_of
 from penstock.settings.properties import read_properties
 from penstock.zookeeper.config import ZooKeeperConfig, config_from_properties
 from penstock.zookeeper.server import ZooKeeperServer
@@ -43,11 +44,12 @@ async def run_server(config: ZooKeeperConfig) -> int:
     except OSError as error:
         address = f"{config.client_port_address}:{config.client_port}"
         raise ConfigError(f"clientPort: can't listen on {address}: {_reason(error)}") from None
-    print(f"ZooKeeper is ready on {config.client_port_address}:{server.port}", flush=True)
+    with suppress(OSError):  # the log may lie on a disk that is full
+        print(f"ZooKeeper is ready on {config.client_port_address}:{server.port}", flush=True)
     server.failure.add_done_callback(lambda _: stopped.set())
     await stopped.wait()
     await server.stop()
-    return 1 if server.failure.done() else 0
+    return exit_code_of(server.failure.result()) if server.failure.done() else 0
 
 
 def _run(config: ZooKeeperConfig) -> int:

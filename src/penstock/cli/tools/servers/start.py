@@ -5,13 +5,14 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 import penstock
 from penstock.cli.platform.overrides import parse_overrides
-from penstock.errors import ConfigError, PenstockError
+from penstock.errors import ConfigError, PenstockError, exit_code_of
 from penstock.settings.properties import read_properties
 
 log = logging.getLogger(__name__)
@@ -42,8 +43,9 @@ def start(server: Server[Settings], words: Sequence[str] | None, log_level: int 
             go_into_background(server.output_name)
         return server.run(settings)
     except (PenstockError, OSError) as error:
-        print(f"{server.tool}: {error}", file=sys.stderr, flush=True)
-        return 1
+        with suppress(OSError):  # the log may lie on a disk that is full
+            print(f"{server.tool}: {error}", file=sys.stderr, flush=True)
+        return exit_code_of(error)
 
 
 def settings_with_overrides(

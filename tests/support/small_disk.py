@@ -1,0 +1,35 @@
+"""A file system of a few megabytes, which a test can fill."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def mounted(place: Path, size_bytes: int) -> Iterator[Path]:
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small disk can be mounted only by root")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def free_bytes(place: Path) -> int:
+    disk = os.statvfs(place)
+    return disk.f_bavail * disk.f_frsize
+
+
+def fill(file: Path, leave_bytes: int = 0) -> None:
+    """Writes to a file until that much is free."""
+    with file.open("wb", buffering=0) as filler, suppress(OSError):
+        while (left := free_bytes(file.parent) - leave_bytes) > 0:
+            filler.write(bytes(min(left, 1 << 20)))
