@@ -25,7 +25,7 @@ SERVER = [sys.executable, "-m", "penstock.cli.tools.kafka_server_start"]
 DISK_BYTES = 32 << 20
 LEFT_BYTES = 2 << 20
 VALUE_BYTES = 50_000
-RESTARTS = 3
+RESTARTS = 2
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ class Numbers:
                 "bootstrap.servers": address,
                 "enable.idempotence": True,
                 "linger.ms": 0,
+                "reconnect.backoff.max.ms": 200,
                 "batch.num.messages": 1,
             }
         )

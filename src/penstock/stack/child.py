@@ -21,7 +21,7 @@ FIRST_BACKOFF_S = 0.1
 LONGEST_BACKOFF_S = 5.0
 LONGEST_DISK_BACKOFF_S = 10.0
 """Between tries of a service whose disk is full, which may last for hours."""
-CALM_AFTER_DISK_S = 15.0
+CALM_AFTER_DISK_S = 10.0
 """A service whose disk was full has to answer for so long before that is forgotten: the first record that does not fit
 may come only now."""
 SHOWN_REASON = 300
