@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock.errors import ApiError, ErrorCode
 from penstock.log.fs import RealFileSystem
 from penstock.log.partition_log import PartitionLog
-from tests.log.support import NOW, append, batch_of, open_log, topic, values
+from tests.log.support import NOW, append, batch_of, open_log, read_batches, topic, values
 
 FS = RealFileSystem()
 SMALL = topic(internal_segment_bytes=400, index_interval_bytes=100)
@@ -124,3 +125,58 @@ def test_a_torn_last_batch_after_a_clean_stop(
     again.close()
     last = open_log(FS, str(log.directory), settings=settings)
     assert values(last) == {n: b"%d" % n * 30 for n in range(19)} | {19: b"next"}
+
+
+def damage(path: str, position: int, field: str) -> None:
+    """Of a batch header: a length that is beyond the file, or bytes of no batch at all."""
+    start, data = {"length": (8, b"\x00\x7f\xff\xff"), "magic": (16, b"\x55")}[field]
+    with open(path, "r+b") as file:
+        file.seek(position + start)
+        file.write(data)
+
+
+@pytest.mark.parametrize("interval", [100, 1_000_000], ids=["with index entries", "without"])
+@pytest.mark.parametrize("field", ["length", "magic"])
+def test_a_damaged_header_after_a_clean_stop(
+    tmp_path: Path, field: str, interval: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first of a segment, below the recovery point: it is named, nothing is cut off, no offset used again."""
+    settings = topic(index_interval_bytes=interval)
+    log = open_log(FS, str(tmp_path / "topic-0"), settings=settings)
+    for n in range(20):
+        append(log, b"%d" % n * 30, timestamp=NOW + n)
+    log.close()
+    path = log.segments[-1].path(".log")
+    damage(path, 0, field)
+    before = Path(path).read_bytes()
+    again = open_log(FS, str(log.directory), settings=settings, recovery_point=20)
+    assert (again.log_start_offset, again.log_end_offset) == (0, 20)
+    with pytest.raises(ApiError, match=f"{path}: the batch header at position 0 is damaged") as refused:
+        read_batches(again, 0)
+    assert refused.value.code == ErrorCode.CORRUPT_MESSAGE
+    if interval > 100:  # without an index entry the header is met at the start
+        assert f"{path}: the batch header at position 0 is damaged" in caplog.text
+    assert append(again, b"next", timestamp=NOW + 99) == 20
+    for clean in (True, False):
+        again.flush()
+        if clean:
+            again.close()
+        again = open_log(FS, str(log.directory), settings=settings, recovery_point=21, clean=clean)
+        assert again.log_end_offset == 21
+        assert [batch.base_offset for batch in read_batches(again, 20)] == [20]
+    assert Path(path).read_bytes()[: len(before)] == before
+
+
+def test_the_offset_of_a_torn_batch_is_not_used_again(tmp_path: Path) -> None:
+    log = open_log(FS, str(tmp_path / "topic-0"))
+    for n in range(5):
+        append(log, b"%d" % n, timestamp=NOW + n)
+    log.close()
+    path = log.segments[-1].path(".log")
+    os.truncate(path, os.path.getsize(path) - 1)
+    again = open_log(FS, str(log.directory), recovery_point=5)
+    assert append(again, b"next", timestamp=NOW + 99) == 5
+    again.flush()
+    for clean in (True, False):
+        last = open_log(FS, str(log.directory), recovery_point=6, clean=clean)
+        assert values(last) == {n: b"%d" % n for n in range(4)} | {5: b"next"}

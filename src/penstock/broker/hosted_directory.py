@@ -21,6 +21,9 @@ log = logging.getLogger("penstock.broker.log_directories")
 
 Offsets = dict[TopicPartition, int]
 
+MOST_DAMAGES = 1000
+"""That are told of, in the life of a broker."""
+
 
 class Doomed(NamedTuple):
     """A file or directory that is to be removed when its time has come."""
@@ -62,6 +65,7 @@ class HostedDirectory:
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._checkpointing = asyncio.Lock()
         self._opened = False
+        self._damages: set[str] = set()
         self._directory: LogDirectory
 
     # working or not
@@ -77,6 +81,12 @@ class HostedDirectory:
             self.failure = StorageError(f"{error} ({free_space(self.path)})", error.errno)
             log.error("log directory %s goes offline: %s", self.path, self.failure)
             self.on_offline()
+
+    def tell_of_damage(self, what: str) -> None:
+        """Logs, once, what a read has found: a consumer comes back to it again and again."""
+        if what not in self._damages and len(self._damages) < MOST_DAMAGES:
+            self._damages.add(what)
+            log.error("%s; readers are answered CORRUPT_MESSAGE there", what)
 
     def open(self) -> None:
         try:

@@ -195,6 +195,10 @@ class Partition:
     def read(self, offset: int, max_bytes: int, *, max_offset: int, at_least_one: bool) -> FileSlice | None:
         try:
             return self.log.read(offset, max_bytes, max_offset=max_offset, at_least_one=at_least_one)
+        except ApiError as error:
+            if error.code == ErrorCode.CORRUPT_MESSAGE:
+                self.directory.tell_of_damage(str(error))
+            raise
         except StorageError as error:
             raise self.on_failure(error) from error
 

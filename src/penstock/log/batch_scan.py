@@ -15,6 +15,9 @@ from penstock.records.batch import (
 
 HEADER_CHUNK_BYTES = 4096
 BATCH_CHUNK_BYTES = 1024 * 1024
+MAGIC_POSITION = 16
+MOST_OFFSETS = 2**31
+"""In a segment."""
 
 _unpack_extent = Struct(">qi4xb6xi").unpack_from
 
@@ -48,13 +51,41 @@ def find_batch(file: File, position: int, end: int, offset: int) -> tuple[int, i
             if len(chunk) < HEADER_SIZE:
                 return None
         base_offset, length, magic, last_offset_delta = _unpack_extent(chunk, at)
-        if magic != MAGIC_V2 or length < HEADER_SIZE - PREFIX_SIZE:
-            raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no batch of format v2 at {position}")
         size = length + PREFIX_SIZE
+        if magic != MAGIC_V2 or not HEADER_SIZE <= size <= end - position:
+            raise _damaged(file, position)
         if base_offset + last_offset_delta >= offset:
-            return (position, size) if size <= end - position else None
+            return position, size
         position += size
     return None
+
+
+def find_sound_batch(file: File, position: int, end: int, next_offset: int) -> int | None:
+    """Where the first batch starts, at `position` or after it, that is whole, matches its CRC and has an offset that
+    may follow. Looks at every byte: for what lies behind a damaged header, which leads nowhere."""
+    while end - position >= HEADER_SIZE:
+        chunk = file.pread(min(BATCH_CHUNK_BYTES, end - position), position)
+        at = chunk.find(MAGIC_V2, MAGIC_POSITION) - MAGIC_POSITION
+        while 0 <= at <= len(chunk) - HEADER_SIZE:
+            if _is_sound(file, position + at, end, next_offset, chunk, at):
+                return position + at
+            at = chunk.find(MAGIC_V2, at + MAGIC_POSITION + 1) - MAGIC_POSITION
+        position += len(chunk) - HEADER_SIZE + 1
+    return None
+
+
+def _is_sound(file: File, position: int, end: int, next_offset: int, chunk: bytes, at: int) -> bool:
+    base_offset, length, _, last_offset_delta = _unpack_extent(chunk, at)
+    size = length + PREFIX_SIZE
+    if not (next_offset <= base_offset < next_offset + MOST_OFFSETS and last_offset_delta >= 0):
+        return False
+    return HEADER_SIZE <= size <= end - position and Batch(memoryview(file.pread(size, position))).is_valid()
+
+
+def _damaged(file: File, position: int) -> ApiError:
+    return ApiError(
+        ErrorCode.CORRUPT_MESSAGE, f"{file.path}: the batch header at position {position} is damaged"
+    )
 
 
 def scan_batches(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:
@@ -84,11 +115,11 @@ def _read_large_batch(file: File, position: int, end: int, chunk: memoryview) ->
 
 def _check_whole(batch: Batch | None, file: File, position: int) -> Batch:
     if batch is None:
-        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no whole batch header at {position}")
+        raise _damaged(file, position)
     _check_stored(batch, file, position)
     return batch
 
 
 def _check_stored(batch: Batch, file: File, position: int) -> None:
     if batch.size < HEADER_SIZE or batch.magic != MAGIC_V2 or batch.last_offset_delta < 0:
-        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{file.path}: no batch of format v2 at {position}")
+        raise _damaged(file, position)

@@ -8,6 +8,10 @@ After a clean stop the files are what they claim. After an unclean one, every se
 point on is read from its start: each batch must be whole, in order and match its CRC. The first that does
 not ends the log there, and later segments go with it; so they do if a segment ends before the next one starts.
 Indexes, producer state and leader epochs are rebuilt from the batches on the way.
+
+Before the recovery point all was synced once, so a bad batch there is no torn write but damage. It is told with file
+and position and stays where it is; the next sound batch behind it is looked for byte by byte, and the log goes on with
+that. So it is after a clean stop, where the end of the log is known: an offset that was used is not used again.
 """
 
 import logging
@@ -71,7 +75,8 @@ class Loader:
         if not clean:
             self._recover(segments, snapshots, recovery_point, log_start_offset)
         self._drop_failed_roll(segments)
-        log_end_offset = segments[-1].read_next_offset() if segments else log_start_offset
+        known = recovery_point if clean else 0
+        log_end_offset = segments[-1].read_next_offset(known) if segments else log_start_offset
         if segments and log_end_offset < log_start_offset:
             self._drop_all(segments, log_end_offset, log_start_offset)
             log_end_offset = log_start_offset
@@ -122,10 +127,13 @@ class Loader:
             segment = segments[number]
             if number > first:
                 snapshots.take(self._producers, segment.base_offset)
-            cut_off = segment.recover(partial(self._replay_recovered, segment))
+            cut_off = segment.recover(partial(self._replay_recovered, segment), recovery_point)
             if cut_off:
                 logger.warning(
-                    "%s: cut off %d bytes that are no whole batches", segment.path(names.LOG), cut_off
+                    "%s: cut off %d bytes from position %d on that are no whole batches",
+                    segment.path(names.LOG),
+                    cut_off,
+                    segment.size,
                 )
             if cut_off or self._lacks_its_end(segment, segments[number + 1 : number + 2]):
                 self._drop_segments(segments, number + 1)

@@ -12,12 +12,12 @@ tail) and answers those lookups without an index search and without reading head
 import logging
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from zlib import crc32
 
 from penstock.errors import ApiError, ErrorCode, StorageError
 from penstock.log import names
-from penstock.log.batch_scan import find_batch, scan_batches, scan_headers
+from penstock.log.batch_scan import find_batch, find_sound_batch, scan_batches, scan_headers
 from penstock.log.file_slice import FileSlice
 from penstock.log.fs import Bytes, File, FileSystem
 from penstock.log.index import MAX_RELATIVE_OFFSET, TIME_ENTRY_SIZE, OffsetIndex, TimeIndex
@@ -186,8 +186,10 @@ class Segment:
 
     def _rebuild_indexes(self) -> None:
         self.reset_indexes()
-        for position, batch in scan_headers(self.file, 0, self.size):
-            self._note(batch, position)
+        end = 0
+        for position, batch in self._scan_headers(0):
+            self._note_behind(batch, position, end)
+            end = position + batch.size
         self.time_index.maybe_append(self.max_timestamp, self._max_timestamp_offset)
 
     def write_indexes(self) -> None:
@@ -254,7 +256,7 @@ class Segment:
         if self._first_timestamp is None:
             if self.size == 0:
                 return NO_TIMESTAMP
-            first = next(scan_headers(self.file, 0, self.size), None)
+            first = next(self._scan_headers(0), None)
             self._first_timestamp = first[1].max_timestamp if first else NO_TIMESTAMP
         return self._first_timestamp
 
@@ -309,6 +311,13 @@ class Segment:
             self._shorten_tail()
         self._tail_last_offsets.append(last_offset)
         self._tail_positions.append(position)
+
+    def _note_behind(self, batch: Batch, position: int, end: int) -> None:
+        """Of a batch that does not follow at once, because a damaged one lies between, the index tells the first
+        offset: the way to it by the headers is closed."""
+        if position != end:
+            self._add_index_entries(batch.base_offset, position)
+        self._note(batch, position)
 
     def _add_index_entries(self, last_offset: int, position: int) -> None:
         self.offset_index.append(last_offset, position)
@@ -373,10 +382,14 @@ class Segment:
             size = max(first, max_bytes)
         return FileSlice(self.file, position, size, offset)
 
-    def read_next_offset(self) -> int:
-        """The offset after the last one in the segment, found on disk."""
+    def read_next_offset(self, expected: int = 0) -> int:
+        """The offset after the last one in the segment, found on disk; `expected` at the least, which it is known to
+        have reached: what was used for a batch that is torn or damaged now is not used again."""
         if self.size == 0:
             return self.base_offset
+        return max(self._read_next_offset(), expected)
+
+    def _read_next_offset(self) -> int:
         start = self.offset_index.last_entry()[1]
         next_offset, end = self._find_end(start)
         if end == self.size:
@@ -396,16 +409,51 @@ class Segment:
 
     def _find_end(self, position: int) -> tuple[int, int]:
         """The offset after the last whole batch from `position` on, and where that batch ends."""
-        next_offset = self.base_offset
-        for at, batch in scan_headers(self.file, position, self.size):
+        next_offset, has_damage = self.base_offset, False
+        for at, batch in self._scan_headers(position):
+            if at != position:
+                self._tell_of_damage(position, at, next_offset, batch.base_offset)
+                has_damage = True
             next_offset, position = batch.next_offset, at + batch.size
+        if has_damage:
+            self._rebuild_indexes()
         return next_offset, position
+
+    def _scan_headers(self, position: int) -> Iterator[tuple[int, Batch]]:
+        """(file position, header) of each whole batch, also of those behind a damaged header: that one may not hide
+        them. A damaged one with nothing sound behind it raises."""
+        next_offset = self.base_offset
+        while True:
+            damage: ApiError | None = None
+            try:
+                for at, batch in scan_headers(self.file, position, self.size):
+                    next_offset, position = batch.next_offset, at + batch.size
+                    yield at, batch
+            except ApiError as error:
+                damage = error
+            behind = find_sound_batch(self.file, position + 1, self.size, next_offset)
+            if behind is None:
+                if damage is not None:
+                    raise damage
+                return
+            position = behind
+
+    def _tell_of_damage(self, position: int, end: int, first_offset: int, next_offset: int) -> None:
+        logger.error(
+            "%s: the batch header at position %d is damaged; offsets %d to %d, up to position %d, can't be read",
+            self.path(names.LOG),
+            position,
+            first_offset,
+            next_offset - 1,
+            end,
+        )
 
     # Change
 
-    def recover(self, on_batch: Callable[[Batch], None]) -> int:
+    def recover(self, on_batch: Callable[[Batch], None], recovery_point: int = 0) -> int:
         """Check every batch, cut off what follows the last good one, rebuild the indexes.
 
+        What is bad before the recovery point was written whole and has been damaged since: that is stepped over.
         Returns how many bytes were cut off.
         """
         self.reset_indexes()
@@ -414,14 +462,20 @@ class Segment:
         file_size = self.file.size()
         self._is_unsynced = True
         self.size, next_offset = 0, self.base_offset
-        try:
-            for position, batch in scan_batches(self.file, 0, file_size):
-                self._check_recovered(batch, next_offset)
-                self._note(batch, position)
-                on_batch(batch)
-                self.size, next_offset = position + batch.size, batch.next_offset
-        except ApiError:
-            pass  # what is not a valid batch ends the segment
+        start: int | None = 0
+        while start is not None:
+            try:
+                for position, batch in scan_batches(self.file, start, file_size):
+                    self._check_recovered(batch, next_offset)
+                    if position != self.size:
+                        self._tell_of_damage(self.size, position, next_offset, batch.base_offset)
+                    self._note_behind(batch, position, self.size)
+                    on_batch(batch)
+                    self.size, next_offset = position + batch.size, batch.next_offset
+            except ApiError:
+                pass  # what is not a valid batch ends the segment, or this part of it
+            is_damaged = self.size < file_size and next_offset < recovery_point
+            start = find_sound_batch(self.file, self.size + 1, file_size, next_offset) if is_damaged else None
         if self.size < file_size:
             self._drop_torn_bytes()
             self.file.sync()

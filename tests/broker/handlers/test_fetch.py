@@ -5,6 +5,7 @@ import time
 import pytest
 
 from penstock.errors import ErrorCode
+from penstock.testing import InProcessBroker
 from penstock.wire.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
 from penstock.wire.messages.metadata import MetadataRequest
 from tests.broker.asking import (
@@ -16,12 +17,14 @@ from tests.broker.asking import (
     fetch_request,
     log_end_offset,
     metadata,
+    new_topic,
     produced,
     records_of,
     topic_id,
     unique_topic,
     wanted,
 )
+from tests.broker.conftest import only_penstock
 from tests.broker.test_topics import delete_topic
 from tests.support.wire_client import WireClient
 
@@ -321,3 +324,30 @@ def test_a_full_fetch_replaces_the_session(client: WireClient, filled: str) -> N
     gone = fetch(client, session_id=first, session_epoch=1)
     assert gone.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert log_end_offset(client, filled) == 4
+
+
+@only_penstock
+@pytest.mark.parametrize("position", [8, 16], ids=["length", "magic"])
+def test_a_damaged_batch_header_is_told_once(
+    broker: InProcessBroker, caplog: pytest.LogCaptureFixture, position: int
+) -> None:
+    """After a clean stop: readers hear CORRUPT_MESSAGE, the log names file and position, the log goes on."""
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "foods", index_interval_bytes="100")
+        for number in range(5):
+            produced(client, "foods", batch_of(b"%d" % number * 200))
+    broker.stop_broker()
+    path = broker.log_dirs[0] / "foods-0" / f"{0:020}.log"
+    with path.open("r+b") as file:
+        file.seek(position)
+        file.write(b"\x70\x70\x70\x70")
+    broker.start_broker()
+    with WireClient(broker.bootstrap_servers) as client:
+        for _ in range(3):
+            assert fetch_one(client, "foods", 0).error_code == ErrorCode.CORRUPT_MESSAGE
+        assert produced(client, "foods", batch_of(b"next")) == 5
+        assert [record.value[:1] for record in records_of(fetch_one(client, "foods", 4))] == [b"4", b"n"]
+    told = [line for line in caplog.messages if "is damaged; readers are answered" in line]
+    assert told == [
+        f"{path}: the batch header at position 0 is damaged; readers are answered CORRUPT_MESSAGE there"
+    ]
