@@ -141,6 +141,9 @@ class Child:
         code = self._process.returncode
         return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
+    def rotate_log(self) -> None:
+        self._log_start = max(0, self._log_start - self._data_dir.rotate_log(self.service.name))
+
     def last_words(self) -> list[str]:
         """What its log says since its start."""
         return self._data_dir.log_since(self.service.name, self._log_start)

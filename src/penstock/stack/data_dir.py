@@ -3,7 +3,7 @@
 penstock.lock               held by the supervisor while it runs
 penstock.json               its processes, for `penstock status` and `penstock down`
 config/<service>.properties what each service was started with
-logs/<service>.log          what each service writes
+logs/<service>.log          what each service writes; older parts in <service>.log.1 to .3
 restart/<service>           that it is to be restarted, for as long as the supervisor has not seen it
 <service>/                  its data
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import DISK_ERRNOS, ConfigError
+from penstock.stack.log_rotation import LARGEST_LOG_BYTES, rotate, set_aside
 from penstock.stack.processes import ProcessIdentity
 
-LARGEST_LOG_BYTES = 10 * 1024 * 1024
 STATE_BLOCK_BYTES = 4096
 
 
@@ -134,8 +134,12 @@ class DataDir:
         """A descriptor to append to; a log that grew too large is set aside first."""
         path = self.log_path(service)
         if path.exists() and path.stat().st_size > LARGEST_LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
+            set_aside(path)
         return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    def rotate_log(self, service: str) -> int:
+        """Shortens a log that is being written, if it is too large; by how many bytes."""
+        return rotate(self.log_path(service))
 
     def log_size(self, service: str) -> int:
         path = self.log_path(service)

@@ -26,6 +26,9 @@ from penstock.stack.table_text import table_text
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 ASK_INTERVAL_S = 0.02
+ROTATE_INTERVAL_S = 5.0
+SUPERVISOR_LOG = "penstock"
+"""Its own, in the background."""
 READY_LINE = "Penstock is ready"
 
 
@@ -39,6 +42,7 @@ class Supervisor:
         self._children = [Child(service, data_dir) for service in services]
         self._inbox = SignalInbox()
         self._ready = False
+        self._rotate_at = 0.0
 
     def run(self) -> None:
         """From the start of all services to their end, which a signal asks for. Raises `ServiceFailed`."""
@@ -52,6 +56,7 @@ class Supervisor:
                 self._inbox.wait(self._seconds_to_next_task())
                 self._begin_restarts()
                 self._tend_children()
+                self._maybe_rotate_logs()
         finally:
             self._stop_all()
 
@@ -90,11 +95,11 @@ class Supervisor:
         ]
         return table_text(("SERVICE", "ADDRESS", "PID", "LOG"), rows)
 
-    def _seconds_to_next_task(self) -> float | None:
+    def _seconds_to_next_task(self) -> float:
         if any(child.is_running() and not child.answered for child in self._children):
             return ASK_INTERVAL_S
         due = [at for child in self._children for at in child.due_times()]
-        return max(0.0, min(due) - time.monotonic()) if due else None
+        return max(0.0, min([*due, self._rotate_at]) - time.monotonic())
 
     def _begin_restarts(self) -> None:
         wanted = restart_requests.take(self._data_dir.path)
@@ -125,6 +130,14 @@ class Supervisor:
             _say(f"{child.service.name} (pid {child.pid}) does not stop; killing it")
             child.send(signal.SIGKILL)
             child.to_be_gone_at = time.monotonic() + STOP_TIMEOUT_S
+
+    def _maybe_rotate_logs(self) -> None:
+        if time.monotonic() < self._rotate_at:
+            return
+        for child in self._children:
+            child.rotate_log()
+        self._data_dir.rotate_log(SUPERVISOR_LOG)
+        self._rotate_at = time.monotonic() + ROTATE_INTERVAL_S
 
     def _on_death(self, child: Child) -> None:
         if self._inbox.stops:

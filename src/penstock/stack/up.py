@@ -14,10 +14,14 @@ from penstock.stack.data_dir import DataDir, default_data_dir
 from penstock.stack.ports import refuse_ports_in_use
 from penstock.stack.running import status_of, stop_survivors
 from penstock.stack.services import StackOptions, left_out, plan
-from penstock.stack.supervisor import READY_LINE, START_TIMEOUT_S, STOP_TIMEOUT_S, Supervisor
+from penstock.stack.supervisor import (
+    READY_LINE,
+    START_TIMEOUT_S,
+    STOP_TIMEOUT_S,
+    SUPERVISOR_LOG,
+    Supervisor,
+)
 from penstock.stack.table_text import table_text
-
-SUPERVISOR_LOG = "penstock"
 
 
 class DetachedFailed(PenstockError):
