@@ -25,6 +25,7 @@ from penstock.broker.coordination import (
     check_sizes,
 )
 from penstock.broker.coordination import Set as SetNode
+from penstock.broker.loading_progress import LoadingProgress
 from penstock.clock import Clock
 from penstock.controller import topics as decide
 from penstock.controller import znodes
@@ -38,6 +39,8 @@ log = logging.getLogger("penstock.broker.cluster")
 
 PRODUCER_ID_BLOCK = 1000
 REGISTRATION_ATTEMPTS = 3
+TOPICS_AT_ONCE = 200
+"""That are asked for at a start: enough to keep ZooKeeper busy, few enough to see how far it has come."""
 PARTITIONS_AT_ONCE = 100
 """Opening their logs keeps the event loop for about a tenth of a second."""
 SHOWN_BYTES = 100
@@ -240,7 +243,15 @@ class Cluster:
 
     async def _load_topics(self) -> None:
         names = await self.coordination.children(znodes.BROKER_TOPICS)
-        await asyncio.gather(*(self._load_if_sound(name) for name in names))
+        progress = LoadingProgress(len(names), self.clock)
+        turns = asyncio.Semaphore(TOPICS_AT_ONCE)
+
+        async def load(name: str) -> None:
+            async with turns:
+                await self._load_if_sound(name)
+            progress.on_loaded()
+
+        await asyncio.gather(*(load(name) for name in names))
 
     async def _load_if_sound(self, name: str) -> None:
         """A topic whose nodes make no sense is left alone, for somebody to look at; the others are served."""

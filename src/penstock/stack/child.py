@@ -24,6 +24,8 @@ LONGEST_DISK_BACKOFF_S = 10.0
 CALM_AFTER_DISK_S = 10.0
 """A service whose disk was full has to answer for so long before that is forgotten: the first record that does not fit
 may come only now."""
+LOADING = "loading logs: "
+NEWS_INTERVAL_S = 0.5
 SHOWN_REASON = 300
 """Characters."""
 _LOG_PREFIX = re.compile(r"^\d{4}-\S+ \S+ [A-Z]+ \S+: ")
@@ -42,6 +44,8 @@ class Child:
         self._deaths: list[float] = []
         self._disk_deaths: list[float] = []
         self._log_start = 0
+        self._news: str | None = None
+        self._asked_at = 0.0
         self.ended: str | None = None
         """How it ended last, until it answers again."""
         self.ended_for_its_disk_before = False
@@ -67,7 +71,8 @@ class Child:
         finally:
             os.close(log)
         self.answered = False
-        self.start_again_at = self.to_be_gone_at = None
+        self.start_again_at = self.to_be_gone_at = self._news = None
+        self._asked_at = time.monotonic()
 
     def begin_restart(self, patience_s: float) -> None:
         """Whoever is asked to end has not died."""
@@ -143,6 +148,17 @@ class Child:
 
     def rotate_log(self) -> None:
         self._log_start = max(0, self._log_start - self._data_dir.rotate_log(self.service.name))
+
+    def news_of_loading(self) -> str | None:
+        """What it has said, since it was asked last, of how far its start has come."""
+        if time.monotonic() < self._asked_at + NEWS_INTERVAL_S:
+            return None
+        self._asked_at = time.monotonic()
+        said = next((line for line in reversed(self.last_words()) if LOADING in line), None)
+        if said is None or said == self._news:
+            return None
+        self._news = said
+        return said[said.index(LOADING) :]
 
     def last_words(self) -> list[str]:
         """What its log says since its start."""

@@ -66,14 +66,30 @@ class Supervisor:
             self._save()
 
     def _wait_for_answers(self) -> None:
+        """One that says that it is loading is waited for, and so are those that need it: what of them gave up before
+        is started again."""
         deadline = time.monotonic() + START_TIMEOUT_S
+        is_loading = False
         while not self._inbox.stops:
             silent = [child for child in self._children if not child.check_answer()]
             if not silent:
                 return
+            if self._hear_of_loading(silent):
+                is_loading, deadline = True, time.monotonic() + START_TIMEOUT_S
             for child in silent:
-                _refuse_to_wait_for(child, deadline)
+                if child.start_again_at is not None:
+                    self._maybe_start_again(child)
+                elif is_loading and child.has_died() and child is not silent[0]:
+                    self._on_death(child)
+                else:
+                    _refuse_to_wait_for(child, deadline)
             self._inbox.wait(ASK_INTERVAL_S)
+
+    def _hear_of_loading(self, silent: Sequence[Child]) -> bool:
+        news = [(child, said) for child in silent if (said := child.news_of_loading()) is not None]
+        for child, said in news:
+            _say(f"{child.service.name} is {said}")
+        return bool(news)
 
     def _announce(self) -> None:
         if self._inbox.stops:

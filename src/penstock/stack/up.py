@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from penstock.errors import PenstockError
+from penstock.stack.child import LOADING
 from penstock.stack.data_dir import DataDir, default_data_dir
 from penstock.stack.ports import refuse_ports_in_use
 from penstock.stack.running import status_of, stop_survivors
@@ -89,9 +90,16 @@ def _start_supervisor(log: int, arguments: list[str]) -> "subprocess.Popen[bytes
 def _wait_until_ready(data_dir: DataDir, supervisor: "subprocess.Popen[bytes]", log: BinaryIO) -> None:
     """`log` is what the supervisor says from now on; it can be read even when its directory is removed."""
     deadline = time.monotonic() + START_TIMEOUT_S + STOP_TIMEOUT_S
+    told = b""
     while time.monotonic() < deadline:
-        if supervisor.poll() is not None:
-            words = log.read().decode(errors="replace").strip()
+        has_ended = supervisor.poll() is not None
+        news = log.read()
+        told += news
+        if LOADING.encode() in news:
+            deadline = time.monotonic() + START_TIMEOUT_S + STOP_TIMEOUT_S
+            print(news.decode(errors="replace").strip(), file=sys.stderr, flush=True)
+        if has_ended:
+            words = told.decode(errors="replace").strip()
             raise DetachedFailed(words.removeprefix("penstock: ") or "the supervisor ended without a word")
         stack = data_dir.load()
         if stack and stack.ready and stack.supervisor.pid == supervisor.pid:
