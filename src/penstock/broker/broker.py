@@ -13,6 +13,7 @@ from penstock.broker.features import Features
 from penstock.broker.fetch_sessions import FetchSessionCache
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
+from penstock.broker.long_batches import LongBatches
 from penstock.broker.maintenance import Maintenance
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
@@ -50,6 +51,7 @@ class Broker:
         self.static_settings = settings
         self.partitions = Partitions()
         self.wakeups = Wakeups(self.loop)
+        self.long_batches = LongBatches(self.loop)
         self.router = router(self, self.loop)
         self.listeners = Listeners(self.router)
         self.fetch_sessions = FetchSessionCache(
@@ -104,12 +106,14 @@ class Broker:
 
     async def _give_up(self) -> None:
         await self.listeners.close()
+        self.long_batches.close()
         self.directories.release()
         await self.coordination.close()
 
     async def stop(self) -> None:
         """Serves no more, writes everything out, and leaves the cluster."""
         await self.listeners.close()
+        self.long_batches.close()
         self.coordinators.close()
         await self.maintenance.stop()
         await self.directories.close(list(self.partitions))

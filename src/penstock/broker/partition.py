@@ -120,15 +120,31 @@ class Partition:
         now_ms: int,
         admission: Admission | None = None,
     ) -> AppendResult:
-        """Appends what a producer sent. Transactional batches need an admission, see `log.verification`."""
-        self.check_leader()
-        if acks == -1:
-            self._check_enough_in_sync()
+        """Appends what a producer sent. Transactional batches need an admission, see `log.verification`.
+
+        Raises `LongBatch` for what is to be prepared elsewhere first, see `append_prepared`."""
+        self._check_open_to_clients(acks)
         batches = decode_batches(records, produce_version=produce_version)
         if batches[0].attributes & TRANSACTIONAL_FLAG:
             self._check_admission(batches[0], admission)
         batches = prepare(batches, self.log.settings, now_ms)
         return self._append(batches, now_ms, AppendOrigin.CLIENT)
+
+    def append_prepared(
+        self, batches: list[Batch], acks: int, now_ms: int, admission: Admission | None
+    ) -> AppendResult:
+        """Appends what was prepared while others were served: much may have changed here since."""
+        if self.is_deleted:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        self._check_open_to_clients(acks)
+        if batches[0].attributes & TRANSACTIONAL_FLAG:
+            self._check_admission(batches[0], admission)
+        return self._append(batches, now_ms, AppendOrigin.CLIENT)
+
+    def _check_open_to_clients(self, acks: int) -> None:
+        self.check_leader()
+        if acks == -1:
+            self._check_enough_in_sync()
 
     def _check_admission(self, batch: Batch, admission: Admission | None) -> None:
         if admission is None:

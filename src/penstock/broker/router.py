@@ -107,6 +107,7 @@ class Router:
         self.connections_by_ip: Counter[str] = Counter()
         self.receive_buffers = ReceiveBuffers()
         self._turns: deque[Connection] = deque()
+        self._kept: set[asyncio.Future[None]] = set()
         self._shortage_told_at = -SHORTAGE_LOG_SECONDS
 
     def on_connected(self, connection: Connection) -> None:
@@ -142,6 +143,11 @@ class Router:
         if not self.connections_by_ip[connection.peer_ip]:
             del self.connections_by_ip[connection.peer_ip]
         self.broker.coordinators.sharing.on_disconnected(connection)
+
+    def keep(self, work: "asyncio.Future[None]") -> None:
+        """Until it is done, whether the connection that began it is still there or not."""
+        self._kept.add(work)
+        work.add_done_callback(self._kept.discard)
 
     def queue_turn(self, connection: Connection) -> None:
         """Calls the connection again after all others that wait for a turn, one in each round of the loop."""

@@ -4,8 +4,9 @@ By the header alone: the size limit, the bound on timestamps in the future, the 
 records, decompressed where need be, only the lengths are walked (`records.layout`): what no consumer could read does
 not come into the log. They are parsed only where nothing else will do: keys on a compacted topic, bounds on timestamps.
 
-A batch that decompresses to more than `MAX_WALKED_BYTES` would hold the event loop for too long: of it only the
-beginning, or the codec's block headers, have been looked at when it is taken.
+That takes microseconds for the batches that producers make. One that would keep the event loop for long, because of
+what it decompresses to, of how many records are to be parsed, or of how much is to be compressed anew, raises
+`LongBatch` before anything is done: it is for the caller to have it prepared elsewhere (`is_long`).
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,13 @@ from typing import Protocol
 from penstock.errors import ApiError, ErrorCode
 from penstock.records.batch import LOG_APPEND_TIME_FLAG, NO_TIMESTAMP, Batch
 from penstock.records.builder import with_payload
-from penstock.records.compression import CODEC_NAMES, Codec, DecompressedSizeError, compress
+from penstock.records.compression import (
+    CODEC_NAMES,
+    MAX_DECOMPRESSED_BYTES,
+    Codec,
+    DecompressedSizeError,
+    compress,
+)
 from penstock.records.layout import check_layout
 from penstock.records.reader import decompressed_records, iterate_raw_records
 
@@ -25,7 +32,10 @@ RECORD_ERRORS_SHOWN = 3
 MAX_RECORDS_TO_NAME = 10_000
 MAX_COMPRESSED_BYTES_TO_NAME = 16 * 1024
 """A batch from the future above either is refused by its header: naming the records would take seconds."""
-MAX_WALKED_BYTES = 8 * 1024 * 1024
+LONG_BYTES = 2 * 1024 * 1024
+"""Decompressed; a batch of the largest size that a topic takes by default is below it."""
+LONG_PARSED_RECORDS = 5_000
+LONG_RECOMPRESSED_BYTES = 512 * 1024
 
 
 class ValidationSettings(Protocol):
@@ -59,11 +69,25 @@ class RecordError(ApiError):
         self.record_errors = record_errors  # (index in the batch, message)
 
 
-def prepare(batches: list[Batch], settings: ValidationSettings, now_ms: int) -> list[Batch]:
-    """A producer's batches as they go to the log: checked, and recompressed where need be."""
+class LongBatch(ApiError):
+    """A batch that is not to be looked at in the event loop. Not an answer: who asked has it prepared elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(ErrorCode.UNKNOWN_SERVER_ERROR, "The batch takes long to check")
+
+
+def prepare(
+    batches: list[Batch], settings: ValidationSettings, now_ms: int, *, is_long: bool = False
+) -> list[Batch]:
+    """A producer's batches as they go to the log: checked, and recompressed where need be.
+
+    Raises `LongBatch`, before anything is changed, where that takes long, unless that is known (`is_long`)."""
     for batch in batches:
         _check_size(batch, settings.max_message_bytes)
-        check_records_layout(batch)
+        if is_long:
+            check_records_layout(batch)
+        else:
+            _check_short_layout(batch, settings)
         _check_records(batch, settings, now_ms)
     return prepare_own(batches, settings, now_ms)
 
@@ -87,15 +111,25 @@ def _check_size(batch: Batch, max_message_bytes: int) -> None:
         )
 
 
-def check_records_layout(batch: Batch) -> None:
-    if batch.codec == Codec.NONE:
-        check_layout(batch.records_view, batch.record_count)
-        return
-    try:
-        data = memoryview(decompressed_records(batch, MAX_WALKED_BYTES))
-    except DecompressedSizeError:
-        return
+def check_records_layout(batch: Batch, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> None:
+    is_plain = batch.codec == Codec.NONE
+    data = batch.records_view if is_plain else memoryview(decompressed_records(batch, max_bytes))
     check_layout(data, batch.record_count)
+
+
+def _check_short_layout(batch: Batch, settings: ValidationSettings) -> None:
+    if batch.size > LONG_RECOMPRESSED_BYTES and (
+        batch.size > LONG_BYTES or settings.compression_type != KEEP_PRODUCERS_CODEC
+    ):
+        raise LongBatch
+    if batch.record_count > LONG_PARSED_RECORDS and (
+        "compact" in settings.cleanup_policy or settings.message_timestamp_before_max_ms != NO_BOUND_MS
+    ):
+        raise LongBatch
+    try:
+        check_records_layout(batch, LONG_BYTES)
+    except DecompressedSizeError:
+        raise LongBatch from None
 
 
 def _check_records(batch: Batch, settings: ValidationSettings, now_ms: int) -> None:

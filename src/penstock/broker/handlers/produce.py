@@ -11,8 +11,9 @@ librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 Not done: NodeEndpoints in v10 (needs a second broker).
 """
 
+import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import HostedTopic, find_partition
@@ -25,7 +26,10 @@ from penstock.broker.transactional_produce import (
 )
 from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError, ErrorCode
-from penstock.records.validation import RecordError
+from penstock.log.append_result import AppendResult
+from penstock.log.verification import Admission
+from penstock.records.batch import decode_batches
+from penstock.records.validation import LongBatch, RecordError
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -89,15 +93,44 @@ def _append(
     produce: "Produce", request: ProduceRequest, context: RequestContext
 ) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
     response = ProduceResponse([produce.append_topic(topic) for topic in request.topic_data])
+    if produce.long:
+        return _finish_long(produce, response, context)
     if produce.unflushed:
         return _flush_and_answer(produce, response, context)
     return _answer(response, request.acks, context)
 
 
+async def _finish_long(
+    produce: "Produce", response: ProduceResponse, context: RequestContext
+) -> ProduceResponse | None:
+    """Goes on when the client leaves: what came whole is written, as if it had taken no time."""
+    work = asyncio.ensure_future(produce.append_long())
+    produce.broker.router.keep(work)
+    await asyncio.shield(work)
+    if produce.unflushed:
+        return await _flush_and_answer(produce, response, context)
+    return _answer(response, produce.acks, context)
+
+
+class LongAppend(NamedTuple):
+    partition: Partition
+    data: PartitionProduceData
+    answer: PartitionProduceResponse
+
+
 class Produce:
     """One request at work."""
 
-    __slots__ = ("acks", "admissions", "broker", "may_write_internal", "now_ms", "unflushed", "version")
+    __slots__ = (
+        "acks",
+        "admissions",
+        "broker",
+        "long",
+        "may_write_internal",
+        "now_ms",
+        "unflushed",
+        "version",
+    )
 
     def __init__(
         self, broker: "Broker", acks: int, context: RequestContext, admissions: Admissions | None = None
@@ -109,6 +142,7 @@ class Produce:
         self.admissions = admissions
         self.now_ms = broker.clock.now_ms()
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
+        self.long: list[LongAppend] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
         if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
@@ -131,16 +165,43 @@ class Produce:
                 raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
             if not isinstance(records, memoryview):
                 raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-            admission = None if self.admissions is None else self.admissions.of(partition.topic_partition)
+            if self.long and any(earlier.partition is partition for earlier in self.long):
+                raise LongBatch  # it comes after that one
+            admission = self._admission(partition)
             result = partition.append(records, self.version, self.acks, self.now_ms, admission)
+        except LongBatch:
+            assert partition is not None
+            self.long.append(LongAppend(partition, data, PartitionProduceResponse(data.index)))
+            return self.long[-1].answer
         except ApiError as error:
             return _refusal(data.index, error, partition)
-        response = PartitionProduceResponse(
-            data.index, 0, result.first_offset, result.log_append_time_ms, result.log_start_offset
-        )
-        if partition.must_flush:
-            self.unflushed.append((partition, response))
+        response = PartitionProduceResponse(data.index)
+        self._accept(partition, response, result)
         return response
+
+    def _admission(self, partition: Partition) -> Admission | None:
+        return None if self.admissions is None else self.admissions.of(partition.topic_partition)
+
+    def _accept(self, partition: Partition, answer: PartitionProduceResponse, result: AppendResult) -> None:
+        answer.base_offset = result.first_offset
+        answer.log_append_time_ms = result.log_append_time_ms
+        answer.log_start_offset = result.log_start_offset
+        if partition.must_flush:
+            self.unflushed.append((partition, answer))
+
+    async def append_long(self) -> None:
+        for partition, data, answer in self.long:
+            try:
+                assert isinstance(data.records, memoryview)
+                batches = decode_batches(data.records, produce_version=self.version)
+                settings = partition.log.settings
+                prepared = await self.broker.long_batches.prepare(batches, settings, self.now_ms)
+                admission = self._admission(partition)
+                result = partition.append_prepared(prepared, self.acks, self.now_ms, admission)
+            except ApiError as error:
+                _refuse(answer, error, partition)
+            else:
+                self._accept(partition, answer, result)
 
 
 async def _flush_and_answer(
@@ -164,15 +225,18 @@ def _answer(response: ProduceResponse, acks: int, context: RequestContext) -> Pr
 
 
 def _refusal(index: int, error: ApiError, partition: Partition | None = None) -> PartitionProduceResponse:
-    response = PartitionProduceResponse(
-        index=index, error_code=error.code, base_offset=-1, error_message=error.message
-    )
+    response = PartitionProduceResponse(index)
+    _refuse(response, error, partition)
+    return response
+
+
+def _refuse(answer: PartitionProduceResponse, error: ApiError, partition: Partition | None) -> None:
+    answer.error_code, answer.error_message, answer.base_offset = error.code, error.message, -1
     if isinstance(error, RecordError):
-        response.record_errors = [BatchIndexAndErrorMessage(*one) for one in error.record_errors]
+        answer.record_errors = [BatchIndexAndErrorMessage(*one) for one in error.record_errors]
     if partition is not None and error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
         replica_set = partition.replica_set
-        response.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
-    return response
+        answer.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
 
 
 def _refuse_all(topics: Sequence[TopicProduceData], code: ErrorCode) -> ProduceResponse:
