@@ -26,7 +26,7 @@ WITH_APACHE = (
         f"{CLI}test_kafka_{tool}.py"
         for tool in ("configs", "acls", "cluster", "features", "broker_api_versions")
     ),
-    "tests/pipeline/mirror/test_with_apache.py",
+    *("tests/pipeline/mirror/test_with_apache.py", "tests/broker/test_malformed_batches.py"),
     *("tests/rest/test_apache.py", "tests/rest/v2/consumers/test_apache.py"),
     *("tests/registry/test_apache_kafka.py", "tests/client/admin/test_security.py"),
 )

@@ -112,9 +112,17 @@ def _check_size(batch: Batch, max_message_bytes: int) -> None:
 
 
 def check_records_layout(batch: Batch, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> None:
-    is_plain = batch.codec == Codec.NONE
-    data = batch.records_view if is_plain else memoryview(decompressed_records(batch, max_bytes))
-    check_layout(data, batch.record_count)
+    """Broken compression under a right CRC is no damage on the way, which CORRUPT_MESSAGE would have clients retry."""
+    if batch.codec == Codec.NONE:
+        check_layout(batch.records_view, batch.record_count)
+        return
+    try:
+        data = decompressed_records(batch, max_bytes)
+    except DecompressedSizeError:
+        raise
+    except ApiError as error:
+        raise ApiError(ErrorCode.INVALID_RECORD, error.message) from None
+    check_layout(memoryview(data), batch.record_count)
 
 
 def _check_short_layout(batch: Batch, settings: ValidationSettings) -> None:

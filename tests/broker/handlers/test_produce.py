@@ -84,10 +84,10 @@ REFUSED = {
     "a key beyond the record": (patched(65, b"\x7e"), ErrorCode.INVALID_RECORD),
     "two records where one is": (counted(2), ErrorCode.INVALID_RECORD),
     "2^31 - 1 records where one is": (counted(2**31 - 1), ErrorCode.INVALID_RECORD),
-    "gzip that is none": (attributes(1), ErrorCode.CORRUPT_MESSAGE),
-    "snappy that is none": (attributes(2), ErrorCode.CORRUPT_MESSAGE),
-    "lz4 that is none": (attributes(3), ErrorCode.CORRUPT_MESSAGE),
-    "zstd that is none": (attributes(4), ErrorCode.CORRUPT_MESSAGE),
+    "gzip that is none": (attributes(1), ErrorCode.INVALID_RECORD),
+    "snappy that is none": (attributes(2), ErrorCode.INVALID_RECORD),
+    "lz4 that is none": (attributes(3), ErrorCode.INVALID_RECORD),
+    "zstd that is none": (attributes(4), ErrorCode.INVALID_RECORD),
     "above max.message.bytes": (batch_of(b"x" * MAX_MESSAGE_BYTES), ErrorCode.MESSAGE_TOO_LARGE),
 }
 
