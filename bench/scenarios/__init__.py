@@ -26,11 +26,13 @@ from bench.scenarios import (
     small_requests,
     start,
     transactions,
+    walk,
 )
 from bench.session import Session
 
 SCENARIOS: dict[str, Callable[[Session], None]] = {
     "produce": produce.run,
+    "walk": walk.run,
     "consume": consume.run,
     "small_requests": small_requests.run,
     "latency": latency.run,
