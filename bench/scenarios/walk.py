@@ -1,7 +1,8 @@
 """What the walk over the records costs the leader, which no other scenario tells apart.
 
-It is measured in this process, on batches as the produce scenario sends them and on smaller ones whose records differ in
-size, which costs more, beside the check of header and CRC that there would be without it. `python -m bench.layout_cost` tells it of more kinds of batches.
+It is measured in this process, on batches as the produce scenario sends them and on smaller ones whose records differ
+in size, which costs more, beside the check of header and CRC that there would be without it.
+`python -m bench.layout_cost` tells it of more kinds of batches.
 """
 
 from __future__ import annotations

@@ -97,6 +97,18 @@ def test_nobody_waits_for_many_small_records(broker: InProcessBroker, policy: st
 
 
 @only_penstock
+def test_nobody_waits_for_a_codec_that_is_changed(broker: InProcessBroker) -> None:
+    words = [b"%d" % (number * 7919 % 10_007) for number in range(300_000)]
+    records = [Record(index, now_ms(), None, b" ".join(words)) for index in range(1)]
+    batch = bytes(build_batch(records, codec=Codec.ZSTD).view)
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "foods", compression_type="gzip", compression_gzip_level="9")
+        with Bystander(broker.bootstrap_servers) as bystander:
+            assert produced(client, topic, batch) == 0
+    assert bystander.longest < MOST_WAIT_SECONDS
+
+
+@only_penstock
 def test_a_topic_that_goes_meanwhile(broker: InProcessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = long_batches.prepare
 

@@ -308,6 +308,21 @@ def test_logs_that_go_on(data_dir: Path) -> None:
         assert following.wait(PATIENCE_S) == 130
 
 
+def test_status_names_a_log_directory_that_is_offline(
+    start_up: StartUp, data_dir: Path, offset: str, tmp_path: Path
+) -> None:
+    (tmp_path / "b").write_text("a file where a directory should be")
+    log_dirs = f"log.dirs={tmp_path / 'a'},{tmp_path / 'b'}"
+    only = ["--only", "zookeeper,broker"]
+    up = start_up("--data-dir", str(data_dir), "--port-offset", offset, *only, "--override", log_dirs)
+    up.wait_for("Penstock is ready\n")
+    shown = penstock("status", "--data-dir", str(data_dir))
+    assert shown.returncode == 1
+    assert re.search(
+        rf"^broker-1 .* no: offline log directory: {tmp_path / 'b'}$", shown.stdout, re.MULTILINE
+    )
+
+
 def test_status_shows_a_service_that_does_not_answer(
     start_up: StartUp, data_dir: Path, zookeeper_words: list[str]
 ) -> None:
