@@ -113,6 +113,17 @@ def snapshot_files(directory: Path) -> list[Path]:
 def write_snapshot(directory: Path, snapshot: Snapshot) -> Path:
     path = directory / f"{_PREFIX}{snapshot.last_zxid:016x}"
     aside = path.with_name(path.name + ".tmp")
+    try:
+        _write_aside(aside, snapshot)
+        aside.rename(path)
+    except OSError:
+        aside.unlink(missing_ok=True)  # the disk may be full; the next snapshot has another name
+        raise
+    sync_directory(directory)
+    return path
+
+
+def _write_aside(aside: Path, snapshot: Snapshot) -> None:
     checksum = 0
     with aside.open("wb") as file:
         for chunk in _encode_chunks(snapshot):
@@ -121,9 +132,6 @@ def write_snapshot(directory: Path, snapshot: Snapshot) -> Path:
         file.write(checksum.to_bytes(4, "big"))
         file.flush()
         os.fsync(file.fileno())
-    aside.rename(path)
-    sync_directory(directory)
-    return path
 
 
 def read_snapshot(path: Path) -> Snapshot:

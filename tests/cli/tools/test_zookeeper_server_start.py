@@ -6,13 +6,17 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from struct import unpack_from
 
 import pytest
 
+from penstock.errors import DISK_EXIT_CODE
+from tests.support.small_disk import fill, mounted
 from tests.zookeeper.raw_client import RawClient, create_body, text
 from tests.zookeeper.running import WAIT_SECONDS, ServerProcess
+from tools.suite.processes import starts_processes
 
 pytestmark = pytest.mark.processes
 
@@ -120,6 +124,36 @@ def test_nothing_answered_is_lost_by_kill_9(tmp_path: Path) -> None:
     finally:
         server.end()
     assert len(answered) >= ROUNDS * 100
+
+
+@pytest.fixture
+@starts_processes
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    with mounted(tmp_path / "small", 2 << 20) as place:
+        yield place
+
+
+def test_nothing_answered_is_lost_by_a_full_disk(small_disk: Path) -> None:
+    """The server ends, as the broker does; snapshots that did not fit leave nothing behind."""
+    server = ServerProcess(small_disk / "data", snapCount=300)
+    fill(small_disk / "filler", leave_bytes=300_000)
+    writer = Writer(server.address, "n")
+    answered = writer.finish()
+    assert server.process.wait(WAIT_SECONDS) == DISK_EXIT_CODE
+    _, errors = server.end()
+    assert "can't be written: No space left on device" in errors or "can't be created" in errors
+    assert "Traceback" not in errors
+    (small_disk / "filler").unlink()
+    assert not list((small_disk / "data").rglob("*.tmp"))
+    server = ServerProcess(small_disk / "data", server.port)
+    try:
+        with RawClient(server.address) as client:
+            client.connect()
+            assert all(client.exists(path) for path in answered)
+            assert client.create("/next").error == 0
+    finally:
+        server.end()
+    assert len(answered) > 100
 
 
 def test_sessions_survive_kill_9(tmp_path: Path) -> None:
