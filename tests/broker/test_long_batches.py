@@ -44,6 +44,18 @@ def long_batch(codec: Codec, damage: int = 0) -> bytes:
     return bytes(packed.view)
 
 
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work in the thread takes a second more."""
+    plain = long_batches.prepare
+
+    def slow(*arguments: Any, **more: Any) -> list[Batch]:
+        time.sleep(1)
+        return plain(*arguments, **more)
+
+    monkeypatch.setattr(long_batches, "prepare", slow)
+
+
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
 def test_a_long_batch_is_walked_to_its_end(client: WireClient, codec: Codec) -> None:
     topic = unique_topic(client, max_message_bytes=str(4 << 20))
@@ -109,14 +121,8 @@ def test_nobody_waits_for_a_codec_that_is_changed(broker: InProcessBroker) -> No
 
 
 @only_penstock
-def test_a_topic_that_goes_meanwhile(broker: InProcessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = long_batches.prepare
-
-    def slow(*arguments: Any, **more: Any) -> list[Batch]:
-        time.sleep(1)
-        return plain(*arguments, **more)
-
-    monkeypatch.setattr(long_batches, "prepare", slow)
+@pytest.mark.usefixtures("slow")
+def test_a_topic_that_goes_meanwhile(broker: InProcessBroker) -> None:
     with WireClient(broker.bootstrap_servers) as client, WireClient(broker.bootstrap_servers) as other:
         new_topic(client, "foods", max_message_bytes=str(4 << 20))
         request = produce_request("foods", long_batch(Codec.ZSTD))
@@ -127,3 +133,21 @@ def test_a_topic_that_goes_meanwhile(broker: InProcessBroker, monkeypatch: pytes
         answer = client.receive(request, PRODUCE_BY_NAME).responses[0].partition_responses[0]
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         assert values_in(other, "foods") == []
+
+
+@only_penstock
+@pytest.mark.usefixtures("slow")
+def test_a_stop_waits_for_what_is_at_work(broker: InProcessBroker) -> None:
+    """It would be written into a log that was closed, and said to be complete."""
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "foods", max_message_bytes=str(4 << 20))
+        client.post(produce_request("foods", long_batch(Codec.ZSTD)), PRODUCE_BY_NAME)
+        time.sleep(0.3)
+        broker.stop_broker()
+    time.sleep(1)
+    assert (broker.log_dirs[0] / ".kafka_cleanshutdown").exists()
+    size = (broker.log_dirs[0] / "foods-0" / f"{0:020}.log").stat().st_size
+    broker.start_broker()
+    with WireClient(broker.bootstrap_servers) as client:
+        assert (log_end_offset(client, "foods"), size > 0) == (4, True)
+        assert list((broker.log_dirs[0] / "foods-0").glob(f"{4:020}.snapshot"))

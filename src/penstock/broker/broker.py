@@ -113,6 +113,7 @@ class Broker:
     async def stop(self) -> None:
         """Serves no more, writes everything out, and leaves the cluster."""
         await self.listeners.close()
+        await self.router.finish_kept()
         self.long_batches.close()
         self.coordinators.close()
         await self.maintenance.stop()

@@ -32,6 +32,8 @@ __all__ = ["RequestContext", "Router", "handles", "load_handlers"]
 
 RESERVED_DESCRIPTORS = 64
 """Of those that the process may have; clients are refused before they take the ones for ZooKeeper and the logs."""
+FINISH_SECONDS = 10.0
+"""For what is at work when the broker stops."""
 SHORTAGE_LOG_SECONDS = 10.0
 """A shortage of descriptors is told once in this time, not for each client."""
 
@@ -148,6 +150,13 @@ class Router:
         """Until it is done, whether the connection that began it is still there or not."""
         self._kept.add(work)
         work.add_done_callback(self._kept.discard)
+
+    async def finish_kept(self) -> None:
+        """Before the logs are closed: what is at work still writes to them."""
+        if self._kept:
+            _, unfinished = await asyncio.wait(self._kept, timeout=FINISH_SECONDS)
+            for work in unfinished:
+                work.cancel()
 
     def queue_turn(self, connection: Connection) -> None:
         """Calls the connection again after all others that wait for a turn, one in each round of the loop."""
