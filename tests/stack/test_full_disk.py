@@ -7,12 +7,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from penstock.errors import DISK_EXIT_CODE
+from penstock.settings.properties import read_properties
+from penstock.stack.child import write_properties
+from penstock.stack.data_dir import DataDir, RunningService, RunningStack
+from penstock.stack.processes import ProcessIdentity
 from tests.stack.platform import PATIENCE_S, Up, eventually, is_running, penstock, status
 from tests.support.small_disk import fill, mounted
 from tools.suite.processes import starts_processes
@@ -186,3 +191,21 @@ def test_recovery_on_a_full_disk_loses_nothing(
     numbers.send()
     assert numbers.producer.flush(PATIENCE_S) == 0
     assert numbers_in(address, numbers.sent) == numbers.acknowledged == list(range(numbers.sent))
+
+
+def test_the_supervisor_needs_no_room(disk: Path) -> None:
+    """It notes who runs in the blocks that its file has, and leaves settings alone that are as they should be."""
+    data_dir = DataDir(disk / "data")
+    data_dir.create()
+    up = RunningService("broker-1", "broker", "::1", 9092, "[::1]:9092", ProcessIdentity(2, 3))
+    data_dir.save(RunningStack(ProcessIdentity(1, 2), True, (up,)))
+    write_properties(data_dir.config_path("broker-1"), {"broker.id": "1"})
+    fill(disk / "filler")
+    down = replace(up, process=None, ended="ended: its disk is full or fails: " + "x" * 300)
+    stack = RunningStack(ProcessIdentity(1, 2), True, (down,))
+    data_dir.save(stack)
+    assert data_dir.load() == stack
+    write_properties(data_dir.config_path("broker-1"), {"broker.id": "1"})
+    with pytest.raises(OSError, match="No space left"):
+        write_properties(data_dir.config_path("broker-1"), {"broker.id": "1", "more": "x" * 10_000})
+    assert read_properties(data_dir.config_path("broker-1")) == {"broker.id": "1"}

@@ -202,7 +202,11 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
     if path.exists() and path.read_text() == text and path.stat().st_mode & 0o777 == OWNER_ONLY:
         return
     aside = path.with_name(path.name + ".tmp")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "w") as file:
-        os.fchmod(file.fileno(), OWNER_ONLY)
-        file.write(text)
-    aside.replace(path)
+    try:
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "w") as file:
+            os.fchmod(file.fileno(), OWNER_ONLY)
+            file.write(text)
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
