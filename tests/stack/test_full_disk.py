@@ -78,7 +78,7 @@ def numbers_in(address: str, count: int) -> list[int]:
     consumer.assign([TopicPartition("foods", 0, 0)])
     try:
         found: list[int] = []
-        while len(found) < count and (messages := consumer.consume(count - len(found) + 1, 10)):
+        while messages := consumer.consume(max(count - len(found), 1), 10 if len(found) < count else 1):
             found += [int((message.value() or b"").split(b" ")[0]) for message in messages]
         return found
     finally:
