@@ -20,8 +20,9 @@ def main(arguments: list[str]) -> int:
     add_data_dir(parser)
     parsed = parser.parse_args(arguments)
     done = restart(DataDir(data_dir_of(parsed)), parsed.service)
+    before = "was down" if done.old_pid is None else f"(pid {done.old_pid}) was stopped"
     print(
-        f"{done.name} (pid {done.old_pid}) was stopped, and answers again on {done.address} "
+        f"{done.name} {before}, and answers again on {done.address} "
         f"(pid {done.new_pid}) after {done.seconds:.1f} s"
     )
     return 0
