@@ -188,7 +188,7 @@ class Partition:
 
     def _check_enough_in_sync(self) -> None:
         minimum = self.log.settings.min_insync_replicas
-        if not self.leader.has_enough_in_sync(minimum):
+        if minimum > 1 and not self.leader.has_enough_in_sync(minimum):  # one there is: who leads
             raise ApiError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
                 f"The size of the current ISR {list(self.replica_set.isr)} is insufficient to satisfy the "

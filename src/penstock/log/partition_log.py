@@ -22,6 +22,7 @@ from penstock.log.epochs import LeaderEpochCache
 from penstock.log.file_slice import FileSlice
 from penstock.log.flush import FlushPlan
 from penstock.log.fs import Bytes, File, FileSystem
+from penstock.log.index import MAX_RELATIVE_OFFSET
 from penstock.log.partition_metadata import read_partition_metadata, write_partition_metadata
 from penstock.log.producer_state import (
     AppendOrigin,
@@ -311,13 +312,14 @@ class PartitionLog:
         return (
             segment.size + size > self._segment_bytes
             or segment.index_is_full
-            or not segment.can_hold(last_offset)
+            or last_offset - segment.base_offset > MAX_RELATIVE_OFFSET
             or self._is_old(segment, now_ms, batch.max_timestamp)
         )
 
     def _is_old(self, segment: Segment, now_ms: int, timestamp: int) -> bool:
-        waited = segment.waited_for_roll_ms(now_ms, timestamp)
-        return waited > self._segment_ms - segment.roll_jitter_ms(self._settings.segment_jitter_ms)
+        jitter_ms = self._settings.segment_jitter_ms
+        limit_ms = self._segment_ms - segment.roll_jitter_ms(jitter_ms) if jitter_ms else self._segment_ms
+        return segment.waited_for_roll_ms(now_ms, timestamp) > limit_ms
 
     def maybe_roll(self, now_ms: int) -> bool:
         """Roll a segment that is old, without waiting for the next append."""

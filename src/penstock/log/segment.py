@@ -261,7 +261,7 @@ class Segment:
         return self._first_timestamp
 
     def waited_for_roll_ms(self, now_ms: int, timestamp: int) -> int:
-        first = self.first_timestamp
+        first = self._first_timestamp if self._first_timestamp is not None else self.first_timestamp
         return timestamp - first if first >= 0 else now_ms - self.created_ms
 
     def roll_jitter_ms(self, segment_jitter_ms: int) -> int:

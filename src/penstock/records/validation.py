@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.records.batch import LOG_APPEND_TIME_FLAG, NO_TIMESTAMP, Batch
+from penstock.records.batch import CODEC_MASK, LOG_APPEND_TIME_FLAG, NO_TIMESTAMP, Batch
 from penstock.records.builder import with_payload
 from penstock.records.compression import (
     CODEC_NAMES,
@@ -37,6 +37,8 @@ LONG_BYTES = 2 * 1024 * 1024
 LONG_PARSED_RECORDS = 5_000
 LONG_RECOMPRESSED_BYTES = 512 * 1024
 """Decompressed, too: gzip makes some 30 MB a second."""
+PLAINLY_SHORT_BYTES = 32 * 1024
+"""Without compression: not even that many of the smallest records are long by any of these."""
 
 
 class ValidationSettings(Protocol):
@@ -87,6 +89,8 @@ def prepare(
         _check_size(batch, settings.max_message_bytes)
         if is_long:
             check_records_layout(batch)
+        elif batch.size <= PLAINLY_SHORT_BYTES and not batch.attributes & CODEC_MASK:
+            check_layout(batch.records_view, batch.record_count)
         else:
             _check_short_layout(batch, settings)
         _check_records(batch, settings, now_ms)
