@@ -160,7 +160,6 @@ DIFFERENT: dict[str, Row] = {
     **rows(NOT_WALKED, ["GZIP", "LZ4"], ["with bytes behind it"]),
     **rows(NOT_WALKED, ["LZ4"], ["twice"]),
     **rows(NOT_PARSED, ["NONE", *COMPRESSED], INSIDE_THE_SECOND),
-    **rows(NOT_PARSED, ["SNAPPY"], ["with a damaged byte"]),  # snappy has no checksum
     **rows(OFFSETS_NOT_PARSED, COMPRESSED, WRONG_OFFSETS),
 }
 
