@@ -1,13 +1,12 @@
 """`connect-mirror-maker [-daemon] mm2.properties [--clusters alias ...]`: mirrors clusters, a Connect worker a flow."""
 
 import argparse
-import logging
 import sys
 from pathlib import Path
 
 from penstock.cli.platform.overrides import parse_overrides
 from penstock.cli.tools.servers.spark import require_spark
-from penstock.cli.tools.servers.start import LOG_FORMAT, add_server_arguments, go_into_background
+from penstock.cli.tools.servers.start import add_server_arguments, go_into_background, log_to_stderr
 from penstock.errors import PenstockError
 from penstock.settings.properties import read_properties
 
@@ -18,7 +17,7 @@ FAILED = 2
 
 def main(arguments: list[str] | None = None) -> int:
     words = _parser().parse_args(arguments)
-    logging.basicConfig(format=LOG_FORMAT, level=logging.INFO)
+    log_to_stderr()
     try:
         return _run(words)
     except (PenstockError, OSError) as error:

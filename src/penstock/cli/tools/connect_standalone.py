@@ -3,7 +3,6 @@ worker by itself, with the connectors of these files."""
 
 import argparse
 import json
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from penstock.cli.platform.overrides import parse_overrides
 from penstock.cli.tools.servers.spark import require_spark
 from penstock.cli.tools.servers.start import (
-    LOG_FORMAT,
     add_server_arguments,
     go_into_background,
+    log_to_stderr,
     settings_with_overrides,
 )
 from penstock.errors import ConfigError, PenstockError
@@ -35,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.print_usage()
         return 1
     words = parser.parse_args(given)
-    logging.basicConfig(format=LOG_FORMAT, level=logging.INFO)
+    log_to_stderr()
     try:
         return _run(words)
     except (PenstockError, OSError) as error:

@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,9 +20,24 @@ log = logging.getLogger(__name__)
 
 LOG_DIR_VARIABLE = "LOG_DIR"
 DEFAULT_LOG_DIR = "logs"
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 Settings = TypeVar("Settings")
+
+
+class LineFormatter(logging.Formatter):
+    """A message is one line, whatever a client has put into a name: no line that looks like another message."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, the name that logging calls
+        record.message = _CONTROL.sub(lambda found: repr(found[0])[1:-1], record.message)
+        return super().formatMessage(record)
+
+
+def log_to_stderr(level: int = logging.INFO) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter(LOG_FORMAT))
+    logging.basicConfig(handlers=[handler], level=level)
 
 
 class Server(NamedTuple, Generic[Settings]):
@@ -35,7 +51,7 @@ class Server(NamedTuple, Generic[Settings]):
 
 
 def start(server: Server[Settings], words: Sequence[str] | None, log_level: int = logging.INFO) -> int:
-    logging.basicConfig(format=LOG_FORMAT, level=log_level)
+    log_to_stderr(log_level)
     try:
         given = parse_start_arguments(server.tool, server.properties_name, server.output_name, words)
         settings = server.read_settings(given.properties, given.overrides)
