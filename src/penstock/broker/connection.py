@@ -33,6 +33,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
+from penstock.broker.loop_meter import Metered
 from penstock.broker.produce_memo import ProduceMemos
 from penstock.broker.receive_buffers import LARGE_BUFFER_BYTES, SMALL_BUFFER_BYTES
 from penstock.errors import ProtocolError
@@ -203,7 +204,9 @@ class Connection(asyncio.BufferedProtocol):
         view = self._view
         if view is None:
             return
-        turn_end = time.perf_counter() + TURN_SECONDS
+        meter = self.router.meter
+        began = time.perf_counter()
+        turn_end = began + TURN_SECONDS
         while not (self.at_work or self._blocked or self._awaits_turn or self._closed):
             available = self._end - self._start
             if available < 4:
@@ -219,8 +222,12 @@ class Connection(asyncio.BufferedProtocol):
             self._frame_end = 0
             self.at_work = True
             self.router.dispatch(self, view[begin : self._start])
-            if self._start < self._end and time.perf_counter() > turn_end:
+            ended = time.perf_counter()
+            if ended - began > meter.held_seconds:
+                meter.note(_api_key(view, begin)[0], self.peer, ended - began, ended)
+            if self._start < self._end and ended > turn_end:
                 self._let_others_go_first()
+            began = ended
 
     def _let_others_go_first(self) -> None:
         if not (self.at_work or self._blocked):
@@ -295,7 +302,10 @@ class Connection(asyncio.BufferedProtocol):
             self._parked = answer
             answer.respond = lambda response: self._finish(response, version, correlation_id)
         else:
-            self._task = self._loop.create_task(self._wait_for(answer, version, correlation_id))
+            assert self._view is not None
+            api_key = _api_key(self._view, self._frame_start)[0]
+            metered = Metered(answer, self.router.meter, api_key, self.peer)
+            self._task = self._loop.create_task(self._wait_for(metered, version, correlation_id))
 
     async def _wait_for(
         self, answer: Awaitable[ApiMessage | None], version: int, correlation_id: int

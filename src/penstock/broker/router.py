@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker.connection import Answer, Connection, RequestContext
+from penstock.broker.loop_meter import LoopMeter
 from penstock.broker.receive_buffers import ReceiveBuffers
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
@@ -108,6 +109,7 @@ class Router:
         self.connections: set[Connection] = set()
         self.connections_by_ip: Counter[str] = Counter()
         self.receive_buffers = ReceiveBuffers()
+        self.meter = LoopMeter()
         self._turns: deque[Connection] = deque()
         self._kept: set[asyncio.Future[None]] = set()
         self._shortage_told_at = -SHORTAGE_LOG_SECONDS
