@@ -11,6 +11,8 @@ from penstock.testing.interception.exchange import Exchange
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.frames import decode_response_frame
 from penstock.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from penstock.wire.messages.produce import ProduceRequest
 from penstock.wire.schema import ApiMessage
@@ -18,7 +20,9 @@ from tests.broker.asking import (
     FETCH_BY_NAME,
     PRODUCE_BY_NAME,
     batch_of,
+    create_topic,
     fetch_request,
+    has_leaders,
     log_end_offset,
     metadata,
     produce_request,
@@ -27,6 +31,7 @@ from tests.broker.asking import (
     wanted,
 )
 from tests.broker.conftest import Server
+from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
 
 MAX_REQUEST_BYTES = 104_857_600
@@ -294,3 +299,20 @@ def test_a_client_that_leaves_before_it_has_read(server: Server, client: WireCli
                 leaving.end_sending()
                 time.sleep(0.05)
     assert metadata(client).brokers
+
+
+@pytest.mark.parametrize("milliseconds", [0, 1, 2, 4, 8])
+def test_what_a_client_asked_for_before_it_left_is_done(server: Server, milliseconds: int) -> None:
+    """Not half of it, at any time: neither is a topic created in ZooKeeper alone, nor is one left there."""
+    name = f"asked-before-leaving-{milliseconds}"
+    creation = CreateTopicsRequest([CreatableTopic(name, 1, 1)], 30_000)
+    for request in (creation, DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=30_000)):
+        with WireClient(server.bootstrap) as leaving:
+            leaving.post(request)
+            time.sleep(milliseconds / 1000)
+        with WireClient(server.bootstrap) as staying:
+            if request is creation:
+                wait_for(lambda: has_leaders(staying, name, 1), 5.0, "the topic to be there")
+    with WireClient(server.bootstrap) as staying:
+        wait_for(lambda: metadata(staying, name).topics[0].error_code, 5.0, "the topic to be gone")
+        wait_for(lambda: create_topic(staying, name).error_code == 0, 5.0, "its name to be free")

@@ -13,6 +13,9 @@ after everything that fills a buffer or holds up its frames, and stops the readi
 Order. One request of a connection is at work at a time, as in Kafka: while it waits (a parked fetch, a
 slow disk) later frames stay in the buffer, and a full buffer stops the reading. That is the backpressure.
 
+A client that leaves while its request is at work does not end it, since a change may be half made by then; nobody hears
+the answer, and no later frame is begun.
+
 Turns. A connection whose frames have kept the loop for `TURN_SECONDS` lets the others have it: the router calls it
 again when they had theirs. Until then it is as if a request were at work.
 
@@ -152,7 +155,7 @@ class Connection(asyncio.BufferedProtocol):
         if parked is not None:
             parked.on_close()
         if task is not None:
-            task.cancel()
+            self.router.keep(task)
         self.router.on_disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
