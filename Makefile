@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 ONLY ?=
 TESTS := $(addprefix tests/,$(ONLY))
 
-.PHONY: help run test quick quick-tests test-packages collect check faults compare bench generate clean
+.PHONY: help run test quick quick-tests test-packages collect check faults fuzz compare bench generate clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -56,6 +56,9 @@ check: $(DEV_INSTALLED) ## lint, format, types
 faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at random moments
 	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 PENSTOCK_FAULT_CONNECT_ROUNDS=30 PENSTOCK_FAULT_README_ROUNDS=10 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
+
+fuzz: $(DEV_INSTALLED) ## half a million requests, right and wrong, at one broker: PENSTOCK_FUZZ_SEED=... for other ones
+	PENSTOCK_FUZZ_FRAMES=$${PENSTOCK_FUZZ_FRAMES:-500000} $(BIN)/python -m pytest -q -s tests/fuzz
 
 compare: $(DEV_INSTALLED) test-packages ## all sweeps beside the Java tools, of which tests run a slice
 	PENSTOCK_COMPARE=1 $(BIN)/python -m pytest -m compare --timeout 1800 -n 2 --dist loadfile

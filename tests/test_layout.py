@@ -19,6 +19,7 @@ OF_THE_REPOSITORY = {"bench", "tools"}
 OTHER_FOLDERS = {
     "faults": "load on servers that are killed at random moments",
     "foreign_clients": "clients of other makers and languages, each as a user of our broker",
+    "fuzz": "requests drawn from the tables of messages, right and wrong, at a broker that is a process",
     "java_tools": "Kafka's own console tools, in Java, at work on our broker",
     "notes": "what README.md and docs/guide/ have people type",
     "scripts": "what coordinators do, told as transcripts",
