@@ -18,10 +18,12 @@ from penstock.group.consumer_world import (
     SYNC,
     ConsumerWorld,
     rebalance_timer,
+    regexes_timer,
 )
 from penstock.group.groups import CONSUMER, GroupContext
 from penstock.group.parts import OnTimer, Part, Replay
-from penstock.group.topic_regexes import resolve_regexes
+from penstock.group.subscriptions import ResolvedRegex
+from penstock.group.topic_regexes import resolve_some
 from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
 from penstock.wire.messages.consumer_group_describe import DescribedGroup
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -163,13 +165,26 @@ class ConsumerGroups(Part):
         group = self.context.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             self._refresh_regexes(group, outcome, now_ms)
+        else:
+            self.world.matched.pop(group_id, None)
         return outcome
 
     def _refresh_regexes(self, group: ConsumerGroup, outcome: Outcome, now_ms: int) -> None:
+        """Goes on with it after a moment where it takes long, and writes what is found when it has all of it."""
+        group_id, subscriptions = group.group_id, group.subscriptions
+        found = self.world.matched.setdefault(group_id, {})
+        topics, version = self.context.image.topics, self.world.topics_version
+        if not resolve_some(found, subscriptions.regexes, topics, version, now_ms):
+            self.world.refreshing[group_id] = now_ms
+            outcome.start_timer(regexes_timer(group_id), 0)
+            return
+        del self.world.matched[group_id]
+        self._write_regexes(group, {regex: found[regex] for regex in subscriptions.regexes}, outcome)
+
+    def _write_regexes(
+        self, group: ConsumerGroup, found: Mapping[str, ResolvedRegex], outcome: Outcome
+    ) -> None:
         subscriptions = group.subscriptions
-        found = resolve_regexes(
-            subscriptions.regexes, self.context.image.topics, self.world.topics_version, now_ms
-        )
         is_changed = False
         for regex, resolved in found.items():
             old = subscriptions.resolved.get(regex)

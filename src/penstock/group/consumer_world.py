@@ -4,6 +4,7 @@ from penstock.controller.image import ClusterImage
 from penstock.group.classic import ClassicGroups
 from penstock.group.consumer_member import Member
 from penstock.group.groups import GroupContext
+from penstock.group.subscriptions import ResolvedRegex
 from penstock.machine import Outcome, TimerKey
 from penstock.settings.broker import BrokerSettings
 
@@ -52,6 +53,8 @@ class ConsumerWorld:
         """Grows with each change of topics; higher after a restart than ever before it."""
         self.refreshing: dict[str, int] = {}
         """Groups whose regular expressions are about to be matched, and since when."""
+        self.matched: dict[str, dict[str, ResolvedRegex]] = {}
+        """What those groups' expressions have been found to match so far."""
         self.rejoining: set[tuple[str, str]] = set()
         """Classic members that were told to join again."""
         self._configured_assignors: tuple[str, ...] = ()
