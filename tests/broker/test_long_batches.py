@@ -1,6 +1,7 @@
 """Batches that take long to look at are checked beside the event loop, all of them, and each client's order holds."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,8 +26,10 @@ from tests.broker.asking import (
     values_in,
 )
 from tests.broker.conftest import only_penstock
-from tests.broker.test_longest_wait import Bystander
+from tests.broker.platform import Platform
+from tests.support.bystander import standing_by
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 LONG_BYTES = 24 << 20
 CODECS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
@@ -42,6 +45,13 @@ def long_batch(codec: Codec, damage: int = 0) -> bytes:
     data = bytes(plain.view[HEADER_SIZE:])
     packed = with_payload(plain, compress(codec, data[: len(data) - damage]), codec=codec)
     return bytes(packed.view)
+
+
+@pytest.fixture(scope="module")
+@starts_processes
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    with Platform(tmp_path_factory.mktemp("long-batches") / "platform") as running:
+        yield running
 
 
 @pytest.fixture
@@ -96,28 +106,30 @@ def test_without_acks_it_is_written_even_if_the_client_has_gone(
         time.sleep(0.05)
 
 
+@pytest.mark.processes
 @only_penstock
 @pytest.mark.parametrize("policy", ["delete", "compact"])
-def test_nobody_waits_for_many_small_records(broker: InProcessBroker, policy: str) -> None:
+def test_nobody_waits_for_many_small_records(platform: Platform, policy: str) -> None:
     records = [Record(index, now_ms(), b"k", b"v") for index in range(300_000)]
     batch = bytes(build_batch(records, codec=Codec.ZSTD).view)
-    with WireClient(broker.bootstrap_servers) as client:
-        topic = new_topic(client, "foods", max_message_bytes=str(64 << 20), cleanup_policy=policy)
-        with Bystander(broker.bootstrap_servers) as bystander:
+    with WireClient(platform.bootstrap) as client:
+        topic = unique_topic(client, max_message_bytes=str(64 << 20), cleanup_policy=policy)
+        with standing_by(platform.bootstrap, platform.broker.pid, topic) as waits:
             assert produced(client, topic, batch) == 0
-    assert bystander.longest < MOST_WAIT_SECONDS
+    assert waits.broker < MOST_WAIT_SECONDS
 
 
+@pytest.mark.processes
 @only_penstock
-def test_nobody_waits_for_a_codec_that_is_changed(broker: InProcessBroker) -> None:
+def test_nobody_waits_for_a_codec_that_is_changed(platform: Platform) -> None:
     words = [b"%d" % (number * 7919 % 10_007) for number in range(300_000)]
     records = [Record(index, now_ms(), None, b" ".join(words)) for index in range(1)]
     batch = bytes(build_batch(records, codec=Codec.ZSTD).view)
-    with WireClient(broker.bootstrap_servers) as client:
-        topic = new_topic(client, "foods", compression_type="gzip", compression_gzip_level="9")
-        with Bystander(broker.bootstrap_servers) as bystander:
+    with WireClient(platform.bootstrap) as client:
+        topic = unique_topic(client, compression_type="gzip", compression_gzip_level="9")
+        with standing_by(platform.bootstrap, platform.broker.pid, topic) as waits:
             assert produced(client, topic, batch) == 0
-    assert bystander.longest < MOST_WAIT_SECONDS
+    assert waits.broker < MOST_WAIT_SECONDS
 
 
 @only_penstock

@@ -54,7 +54,8 @@ def produce(broker: InProcessBroker, topic: str) -> None:
 def remove(broker: Broker, topic: str) -> None:
     image = broker.image.topics[topic]
     broker.image.remove_topic(topic)
-    broker.on_topic_removed(image)
+    for _ in broker.on_topic_removed(image):
+        pass
 
 
 def assert_sound(broker: InProcessBroker) -> None:

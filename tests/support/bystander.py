@@ -16,6 +16,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from tests.support.wire_client import WireClient
 
 PAUSE_SECONDS = 0.002
 TOLD_SECONDS = 0.1
+READY = "asking"
 
 
 @dataclass
@@ -54,6 +57,8 @@ def watch(bootstrap: str, pid: int, topic: str, stopping: threading.Event) -> Wa
     requests = (ApiVersionsRequest("bystander", "1.0"), MetadataRequest([MetadataRequestTopic(name=topic)]))
     waits, own = Waits(), os.getpid()
     with WireClient(bootstrap, timeout=120.0) as client:
+        client.send(requests[0])
+        print(READY, flush=True)
         while not stopping.is_set():
             for request in requests:
                 in_line = in_line_seconds(pid) + in_line_seconds(own)
@@ -83,6 +88,8 @@ class Bystander:
         self._process = subprocess.Popen(
             dying_with_us(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline().strip() == READY
 
     def finish(self) -> tuple[Waits, list[str]]:
         """And the lines about long waits."""
@@ -94,6 +101,19 @@ class Bystander:
     def kill(self) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+@contextmanager
+def standing_by(bootstrap: str, pid: int, topic: str) -> Iterator[Waits]:
+    """What it saw is there at the end."""
+    seen = Waits()
+    bystander = Bystander(bootstrap, pid, topic)
+    try:
+        yield seen
+        waits, _ = bystander.finish()
+        seen.asked, seen.wall, seen.broker = waits.asked, waits.wall, waits.broker
+    finally:
+        bystander.kill()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from penstock.broker.cluster import Cluster
@@ -63,6 +63,8 @@ class Broker:
         self.features = Features(self.cluster)
         self.producer_ids = ProducerIds(self.cluster.claim_producer_ids)
         self.coordinators = Coordinators(self)
+        self.long_work = asyncio.Semaphore(1)
+        """For one long request at a time, which is read in a thread and may take much memory."""
         self._knows_its_topics = False
 
     @property
@@ -179,12 +181,19 @@ class Broker:
         self.partitions.add(partition)
         self.coordinators.on_partition(partition)
 
-    def on_topic_removed(self, topic: TopicImage) -> None:
-        for partition in self.partitions.remove_topic(topic.name):
-            if not partition.directory.offline:
-                partition.directory.retire(partition, self.clock.now_ms())
+    def on_topic_removed(self, topic: TopicImage) -> Iterator[None]:
+        partitions = self.partitions.remove_topic(topic.name)
+        for partition in partitions:
+            partition.is_deleted = True
             self.wakeups.wake(partition)
         self.coordinators.on_topic_removed(topic)
+        return self._retire(partitions)
+
+    def _retire(self, partitions: "list[Partition]") -> Iterator[None]:
+        for partition in partitions:
+            if not partition.directory.offline:
+                partition.directory.retire(partition, self.clock.now_ms())
+            yield
 
     def on_topic_configs(self, topic: str) -> None:
         hosted = self.partitions.by_name.get(topic)

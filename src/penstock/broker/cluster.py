@@ -9,7 +9,7 @@ import asyncio
 import base64
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -41,8 +41,8 @@ PRODUCER_ID_BLOCK = 1000
 REGISTRATION_ATTEMPTS = 3
 TOPICS_AT_ONCE = 200
 """That are asked for at a start: enough to keep ZooKeeper busy, few enough to see how far it has come."""
-PARTITIONS_AT_ONCE = 100
-"""Opening their logs keeps the event loop for about a tenth of a second."""
+PARTITIONS_AT_ONCE = 50
+"""Opening their logs, or putting them aside, keeps the event loop for some twentieth of a second."""
 SHOWN_BYTES = 100
 """Of a malformed node."""
 
@@ -57,7 +57,8 @@ class Listener(Protocol):
 
     def on_topic(self, topic: TopicImage) -> None: ...
 
-    def on_topic_removed(self, topic: TopicImage) -> None: ...
+    def on_topic_removed(self, topic: TopicImage) -> Iterator[None]:
+        """Serves it no more; its files are put aside, one partition in each step of what is returned."""
 
     def on_topic_configs(self, topic: str) -> None: ...
 
@@ -353,17 +354,22 @@ class Cluster:
     async def delete_topic(self, topic: TopicImage) -> None:
         """Marks the topic first, so that a deletion that is interrupted goes on at the next start."""
         await self._ensure(f"{znodes.DELETE_TOPICS}/{topic.name}")
-        self.image.remove_topic(topic.name)
-        self.listener.on_topic_removed(topic)
+        await self._remove_in_slices(topic)
         await self._remove_topic_nodes(topic.name)
+
+    async def _remove_in_slices(self, topic: TopicImage) -> None:
+        """Nobody is served from it any more; others are while the files of many partitions are put aside."""
+        self.image.remove_topic(topic.name)
+        for number, _ in enumerate(self.listener.on_topic_removed(topic), 1):
+            if number % PARTITIONS_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     async def reconcile(self, name: str) -> None:
         """Brings what is known of a topic in line with ZooKeeper, after an answer of it was lost on the way."""
         if name in await self.coordination.children(znodes.DELETE_TOPICS):
             topic = self.image.topics.get(name)
             if topic is not None:
-                self.image.remove_topic(name)
-                self.listener.on_topic_removed(topic)
+                await self._remove_in_slices(topic)
             await self._remove_topic_nodes(name)
             return
         try:

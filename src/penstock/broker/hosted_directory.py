@@ -159,7 +159,7 @@ class HostedDirectory:
     def retire(self, partition: "Partition", now_ms: int) -> None:
         """Takes a deleted partition's files out of the way."""
         topic_partition = partition.topic_partition
-        partition.is_deleted = True  # what is at work on its files may fail now; the disk is sound
+        assert partition.is_deleted  # what is at work on its files may fail now; the disk is sound
         try:
             path = self._directory.retire_partition(topic_partition, uuid.uuid4().hex)
         except StorageError as error:

@@ -88,9 +88,15 @@ class ShareStates:
             task.cancel()
 
 
+ASKED_AT_ONCE = 1_000
+
+
 async def answers(asked: list[Awaitable[Any]]) -> list[Any]:
-    """All answers; where there is none, the ApiError."""
-    found = await asyncio.gather(*asked, return_exceptions=True)
+    """All answers; where there is none, the ApiError. Others are served between parts of a long list."""
+    found: list[Any] = []
+    for start in range(0, len(asked), ASKED_AT_ONCE):
+        found += await asyncio.gather(*asked[start : start + ASKED_AT_ONCE], return_exceptions=True)
+        await asyncio.sleep(0)
     for answer in found:
         if isinstance(answer, BaseException) and not isinstance(answer, ApiError):
             raise answer

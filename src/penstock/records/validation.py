@@ -10,6 +10,7 @@ what it decompresses to, of how many records are to be parsed, or of how much is
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
 from penstock.errors import ApiError, ErrorCode
@@ -172,11 +173,12 @@ def _check_records(batch: Batch, settings: ValidationSettings, now_ms: int) -> N
 
 def _find_missing_keys(batch: Batch) -> list[tuple[int, str]]:
     data = memoryview(decompressed_records(batch))
-    return [
+    found = (
         (index, "Compacted topic cannot accept message without key")
         for index, raw in enumerate(iterate_raw_records(data, batch.record_count))
         if raw.key is None
-    ]
+    )
+    return list(islice(found, MAX_RECORDS_TO_NAME))
 
 
 def _find_log_append_time(batch: Batch) -> list[tuple[int, str]]:
@@ -216,6 +218,8 @@ def _find_bad_timestamps(batch: Batch, settings: ValidationSettings, now_ms: int
                     f"should be within [{now_ms - before_ms}, {now_ms + after_ms}]",
                 )
             )
+            if len(errors) == MAX_RECORDS_TO_NAME:
+                break
     return errors
 
 
