@@ -22,14 +22,14 @@ LIMITS = HeadLimits(max_bytes=4096, timeout_ms=600)
 JSON = MediaTypes(produces=("application/json",), consumes=("application/json",))
 
 
-def make_app() -> HttpApp:
+def make_app(body_timeout_ms: int = 30_000) -> HttpApp:
     routes = Routes()
 
     @routes.post("/echo")
     async def echo(request: Request) -> Response:
         return json_response(len(await request.body()))
 
-    return HttpApp(routes, JSON)
+    return HttpApp(routes, JSON, body_timeout_ms=body_timeout_ms)
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +91,53 @@ def test_a_large_body_and_slow_bodies_are_no_matter_of_the_head(port: int) -> No
             assert length_of_answer(sending) == 4
             sending.sendall(b"\r\n")
             assert length_of_answer(sending) == 0
+
+
+# bodies
+
+
+@pytest.fixture(scope="module")
+def hasty_port() -> Iterator[int]:
+    with served(lambda: make_app(body_timeout_ms=600), LIMITS) as port:
+        yield port
+
+
+@pytest.mark.parametrize("drip", [b"", b"x"])
+def test_a_body_that_does_not_come_is_refused(hasty_port: int, drip: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", hasty_port), timeout=30) as sending:
+        began = time.monotonic()
+        sending.sendall(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(5):
+            time.sleep(0.1)
+            sending.sendall(drip)
+        status, message = answer_to(sending)
+        assert (status, message) == (
+            408,
+            "The body of the request did not come within 600 ms, or at a fair pace",
+        )
+        assert 0.5 < time.monotonic() - began < 5
+        sending.settimeout(10)
+        assert sending.recv(1) == b""
+
+
+def test_a_body_that_comes_at_a_fair_pace_is_taken(hasty_port: int) -> None:
+    with socket.create_connection(("127.0.0.1", hasty_port), timeout=30) as sending:
+        sending.sendall(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\n")
+        for _ in range(10):
+            time.sleep(0.1)
+            sending.sendall(b"x" * 4000)
+        assert length_of_answer(sending) == 40_000
+
+
+def drip_on(sending: socket.socket) -> None:
+    for _ in range(100):
+        sending.sendall(b"x")
+        time.sleep(0.1)
+
+
+def test_a_body_that_nobody_reads_does_not_keep_the_connection(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as sending:
+        sending.sendall(b"POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        assert answer_to(sending)[0] == 404
+        with pytest.raises(ConnectionError):
+            drip_on(sending)

@@ -30,6 +30,7 @@ def make_app(kafka: Kafka) -> HttpApp:
         max_body_bytes=kafka.settings.api_v3_produce_request_size_limit_max_bytes,
         translate=translate,
         authentication=kafka.settings.web.authentication,
+        body_timeout_ms=kafka.settings.web.request_body_timeout_ms,
     )
 
 

@@ -14,9 +14,9 @@ from itertools import count
 from starlette.types import Receive, Scope, Send
 
 from penstock.web.authentication import Authentication
-from penstock.web.errors import BodyTooLarge, HttpError
+from penstock.web.errors import BodyRefused, HttpError
 from penstock.web.media_types import MediaTypes
-from penstock.web.request import ClientGone, Request
+from penstock.web.request import DEFAULT_BODY_TIMEOUT_MS, ClientGone, Request
 from penstock.web.response import Response, StreamedResponse, json_bytes
 from penstock.web.routes import Routes
 
@@ -47,10 +47,12 @@ class HttpApp:
         translate: Translate = lambda error: None,
         rewrite: Rewrite = lambda scope: str(scope["raw_path"], "latin-1"),
         authentication: Authentication | None = None,
+        body_timeout_ms: int = DEFAULT_BODY_TIMEOUT_MS,
     ) -> None:
         self._routes = routes
         self._media_types = media_types
         self._max_body_bytes = max_body_bytes
+        self._body_timeout_ms = body_timeout_ms
         self._translate = translate
         self._rewrite = rewrite
         self._authentication = authentication
@@ -58,7 +60,7 @@ class HttpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "serve without lifespan and websockets"
-        request = Request(scope, receive, {}, self._max_body_bytes)
+        request = Request(scope, receive, {}, self._max_body_bytes, self._body_timeout_ms)
         request_id = self._request_id(request)
         media_type = self._media_types.produces[0]
         try:
@@ -69,7 +71,7 @@ class HttpApp:
             response = await route.handler(request)
         except ClientGone:
             return
-        except BodyTooLarge as error:
+        except BodyRefused as error:
             await self._refuse_body(error, request, send, request_id)
             return
         except HttpError as error:
@@ -94,7 +96,7 @@ class HttpApp:
             translated = HttpError(500, 500, "Internal Server Error")
         return _error_response(translated)
 
-    async def _refuse_body(self, error: BodyTooLarge, request: Request, send: Send, request_id: str) -> None:
+    async def _refuse_body(self, error: BodyRefused, request: Request, send: Send, request_id: str) -> None:
         _note(request.scope, error.status, request_id)
         refusal = _error_response(error, {"connection": "close"})
         await send(_start(refusal, self._media_types.produces[0], request_id))

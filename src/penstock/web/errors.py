@@ -23,7 +23,18 @@ class HttpError(PenstockError):
         super().__init__(self.message)
 
 
-class BodyTooLarge(HttpError):
+class BodyRefused(HttpError):
+    """Of which more may be on its way."""
+
+
+class BodyTooSlow(BodyRefused):
+    def __init__(self, timeout_ms: int) -> None:
+        super().__init__(
+            408, 408, f"The body of the request did not come within {timeout_ms} ms, or at a fair pace"
+        )
+
+
+class BodyTooLarge(BodyRefused):
     """Refused before it was read whole; what is still on its way is not kept."""
 
     def __init__(self, limit_bytes: int) -> None:

@@ -49,14 +49,16 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._is_refused:
             return
-        if self._fed_bytes == 0:
+        if self._is_in_head and self._fed_bytes == 0:
             self._stop_clock()
         if self._is_in_head:
             self._fed_bytes += len(data)
         super().data_received(data)
-        if not self._is_in_head or self._is_refused or self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return
-        if self._fed_bytes > self._limits.max_bytes:
+        if not self._is_in_head:
+            self._mind_rest_of_body()
+        elif self._fed_bytes > self._limits.max_bytes:
             self._refuse_size()
         elif self._has_begun and self._late is None:
             self._late = self.loop.call_later(self._limits.timeout_ms / 1000, self._on_late)
@@ -82,12 +84,18 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._is_in_head = True
+        self._stop_clock()
         super().on_message_complete()
 
     def _count(self, size: int) -> None:
         self._parsed_bytes += size
         if self._parsed_bytes > self._limits.max_bytes:
             raise _HeadTooLarge  # the parser stops, and uvicorn calls `send_400_response`
+
+    def _mind_rest_of_body(self) -> None:
+        """Who reads a body minds how long that takes; of one that is answered already nobody reads the rest."""
+        if self.cycle is not None and self.cycle.response_complete and self._late is None:
+            self._late = self.loop.call_later(self._limits.timeout_ms / 1000, self._on_late)
 
     # refusals
 

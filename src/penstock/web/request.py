@@ -1,5 +1,6 @@
 """One request: its place, its parameters, its body within a limit."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -8,7 +9,11 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope
 
-from penstock.web.errors import BodyTooLarge, HttpError
+from penstock.web.errors import BodyTooLarge, BodyTooSlow, HttpError
+
+DEFAULT_BODY_TIMEOUT_MS = 30_000
+SLOWEST_BYTES_PER_SECOND = 10_000
+"""What has come of a body earns it more time at this pace."""
 
 
 class ClientGone(Exception):
@@ -18,13 +23,30 @@ class ClientGone(Exception):
 class Request:
     """`path` holds the parts of the route in braces, decoded: `%2F` is a slash in a name, not a step."""
 
-    __slots__ = ("_body", "_headers", "_query", "max_body_bytes", "path", "receive", "scope")
+    __slots__ = (
+        "_body",
+        "_headers",
+        "_query",
+        "body_timeout_ms",
+        "max_body_bytes",
+        "path",
+        "receive",
+        "scope",
+    )
 
-    def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str], max_body_bytes: int) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        path: Mapping[str, str],
+        max_body_bytes: int,
+        body_timeout_ms: int = DEFAULT_BODY_TIMEOUT_MS,
+    ) -> None:
         self.scope = scope
         self.receive = receive
         self.path = path
         self.max_body_bytes = max_body_bytes
+        self.body_timeout_ms = body_timeout_ms
         self._body: bytes | None = None
         self._headers: dict[bytes, bytes] | None = None
         self._query: dict[str, list[str]] | None = None
@@ -68,12 +90,16 @@ class Request:
             raise HttpError(400, 400, f"{name}: got {values[0]!r}, takes an integer") from None
 
     async def body(self) -> bytes:
-        """The whole body; raises before more than the limit is held."""
+        """The whole body; raises before more than the limit is held, or when it comes too slowly."""
         if self._body is None:
-            self._body = await self._read_body()
+            try:
+                async with asyncio.timeout(self.body_timeout_ms / 1000) as clock:
+                    self._body = await self._read_body(clock)
+            except TimeoutError:
+                raise BodyTooSlow(self.body_timeout_ms) from None
         return self._body
 
-    async def _read_body(self) -> bytes:
+    async def _read_body(self, clock: asyncio.Timeout) -> bytes:
         declared = self.header(b"content-length")
         if declared.isdecimal() and int(declared) > self.max_body_bytes:
             raise BodyTooLarge(self.max_body_bytes)
@@ -89,6 +115,8 @@ class Request:
                 raise BodyTooLarge(self.max_body_bytes)
             parts.append(part)
             more = message.get("more_body", False)
+            if more and (deadline := clock.when()) is not None:
+                clock.reschedule(deadline + len(part) / SLOWEST_BYTES_PER_SECOND)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def hung_up(self) -> None:

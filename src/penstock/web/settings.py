@@ -67,6 +67,12 @@ class WebSettings:
         at_least(1),
         importance=LOW,
     )
+    request_body_timeout_ms: int = integer(
+        30_000,
+        "How long a request's body may take to come, and a second more for each 10 KB of it; 408 after that.",
+        at_least(1),
+        importance=LOW,
+    )
 
     @classmethod
     def from_configs(

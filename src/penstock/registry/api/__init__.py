@@ -29,6 +29,7 @@ def make_app(node: RegistryNode) -> HttpApp:
         translate=_translate,
         rewrite=routed_path,
         authentication=node.settings.web.authentication,
+        body_timeout_ms=node.settings.web.request_body_timeout_ms,
     )
 
 
