@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from asyncio import Future, ensure_future
+from asyncio import Future, ensure_future, sleep
+from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from penstock.client.errors import FatalError, KafkaError, RetriableError
@@ -12,6 +13,7 @@ from penstock.rest.kafka import Kafka
 from penstock.web.errors import HttpError
 
 UNAVAILABLE = 503
+TURN_SECONDS = 0.02
 About = TypeVar("About")
 
 
@@ -41,6 +43,20 @@ class Produced(Generic[About]):
         """Nobody will ask for the outcome; an error of it is nobody's business."""
         if self.future is not None:
             self.future.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+
+class Turns:
+    """Of a request of many records with those of others."""
+
+    __slots__ = ("_ends",)
+
+    def __init__(self) -> None:
+        self._ends = perf_counter() + TURN_SECONDS
+
+    async def maybe_yield(self) -> None:
+        if perf_counter() > self._ends:
+            await sleep(0)
+            self._ends = perf_counter() + TURN_SECONDS
 
 
 def of_produce_error(error: KafkaError) -> HttpError:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from penstock.rest.schemas.codec import AT_LENGTH_SECONDS
 from penstock.testing.in_process import InProcessBroker
+from penstock.web.running import share_the_interpreter
 from tests.client.registry.confluent import TheirClient
 from tests.rest.proxy import Proxy, running
 from tests.rest.schema_cases import CASES, USER, Case
@@ -182,3 +188,64 @@ def test_what_was_found_once_is_known_without_the_registry(
             assert post(proxy, "/topics/v2-remembered", body, AVRO).status == 200
     finally:
         registry.process.stop()
+
+
+def branching(depth: int) -> tuple[str, dict[str, Any]]:
+    """A schema that takes twice as long for each level of a value, and such a value, which does not fit."""
+    branch = {"properties": {"a": {"$ref": "#/definitions/n"}}, "required": ["x"]}
+    schema = {"definitions": {"n": {"anyOf": [branch, branch]}}, "$ref": "#/definitions/n"}
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return json.dumps(schema), value
+
+
+@pytest.fixture
+def in_fair_turns() -> Iterator[None]:
+    """As in a process of its own; here the proxy shares the interpreter with its client, too."""
+    before = sys.getswitchinterval()
+    share_the_interpreter()
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("in_fair_turns")
+@pytest.mark.parametrize("version", ["v2", "v3"])
+def test_a_value_that_takes_long_to_be_checked_stalls_nobody(
+    schema_proxy: Proxy, registry: Registry, topic: str, version: str
+) -> None:
+    schema, value = branching(24)
+    schema_id = registry.register(f"{topic}-value", schema, schemaType="JSON")
+    longest, answers = 0.0, []
+
+    def send() -> None:
+        if version == "v2":
+            body = {"value_schema_id": schema_id, "records": [{"value": value}]}
+            answers.append(post(schema_proxy, f"/topics/{topic}", body, JSON_CASE.media_type))
+        else:
+            body = {"value": {"schema_id": schema_id, "data": value}}
+            path = f"{schema_proxy.cluster}/topics/{topic}/records"
+            answers.append(schema_proxy.ask("POST", path, body))
+
+    with ThreadPoolExecutor(1) as thread:
+        sending = thread.submit(send)
+        while not sending.done():
+            began = time.monotonic()
+            assert schema_proxy.get("/v3/clusters").status == 200
+            longest = max(longest, time.monotonic() - began)
+        sending.result()
+    (answer,) = answers
+    assert "could not be checked against its schema within 5 seconds" in answer.text.decode()
+    assert (answer.status, answer.objects[0]["error_code"]) == (400 if version == "v2" else 200, 400)
+    assert longest < AT_LENGTH_SECONDS / 2, (
+        "which the proxy, its client and the check share one interpreter for"
+    )
+
+
+def test_a_value_that_takes_a_moment_is_taken(schema_proxy: Proxy, registry: Registry, topic: str) -> None:
+    schema = json.dumps({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
+    schema_id = registry.register(f"{topic}-value", schema, schemaType="JSON")
+    for values, status in ((list(range(20_000)), 200), ([*range(20_000), 5], 400)):
+        body = {"value_schema_id": schema_id, "records": [{"value": values}]}
+        answer = post(schema_proxy, f"/topics/{topic}", body, JSON_CASE.media_type)
+        assert answer.status == status, answer.text[:200]

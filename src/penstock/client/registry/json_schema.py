@@ -1,7 +1,10 @@
 """JSON with a JSON Schema: values are checked on both sides, unless `json.fail.invalid.schema` is off."""
 
 import json
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -26,7 +29,13 @@ from penstock.client.serializers.models import decoder_of
 Validator: TypeAlias = Any
 """One of jsonschema's classes of validators, which have no common base."""
 MAX_SHOWN = 200
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+"""Of the check that is going on."""
 _REFUSES = "json.fail.invalid.schema"
+
+
+class CheckTakesLong(Exception):
+    """A value was not checked within the time that was given."""
 
 
 def given_schema(given: object) -> Schema | None:
@@ -59,7 +68,7 @@ def validator_of(schema: Schema, registry: SchemaRegistryClient | None) -> Valid
 
 @cache
 def _bounded(cls: Any) -> Any:
-    """The same validators with patterns that do not run away."""
+    """The same validators with patterns that do not run away, and all of it within a time that can be given."""
     others = cls.VALIDATORS["additionalProperties"]
 
     def additional(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -79,8 +88,40 @@ def _bounded(cls: Any) -> Any:
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": additional,
+        "uniqueItems": _unique_items,
     }
-    return validators.extend(cls, keywords)
+    timed = {name: _timed(check) for name, check in {**cls.VALIDATORS, **keywords}.items()}
+    return validators.extend(cls, timed)
+
+
+def _timed(check: Callable[..., Any]) -> Callable[..., Any]:
+    """A schema that refers to itself, or whose alternatives have alternatives, can take exponential time."""
+
+    def check_in_time(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+        if time.monotonic() > _deadline.get():
+            raise CheckTakesLong
+        return check(validator, value, instance, schema)
+
+    return check_in_time
+
+
+def _unique_items(validator: Any, is_unique: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """In linear time; comparing each with each takes seconds for some thousands."""
+    if (
+        is_unique
+        and validator.is_type(instance, "array")
+        and len(set(map(_frozen, instance))) < len(instance)
+    ):
+        yield exceptions.ValidationError(f"{instance!r} has non-unique elements")
+
+
+def _frozen(value: Any) -> Any:
+    """The same for what JSON Schema says is equal: 1 and 1.0, but not 1 and true."""
+    if isinstance(value, Mapping):
+        return "object", frozenset((name, _frozen(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return "array", tuple(map(_frozen, value))
+    return isinstance(value, bool), value
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
@@ -109,14 +150,19 @@ def _known(schema: Schema, registry: SchemaRegistryClient | None, base: str) -> 
     return known
 
 
-def check(validator: Validator, value: Any) -> None:
-    """ValueError says where the value does not fit, and why."""
+def check(validator: Validator, value: Any, seconds: float = math.inf) -> None:
+    """ValueError says where the value does not fit, and why. CheckTakesLong if that is not known after some time."""
+    allowed = _deadline.set(time.monotonic() + seconds)
     try:
         error = max(validator.iter_errors(value), key=exceptions.relevance, default=None)
     except Unresolvable as unresolvable:
         raise ValueError(f"its schema refers to {unresolvable.ref}, which is not known") from None
     except UnboundedPattern as unbounded:
         raise ValueError(f"$: {unbounded}") from None
+    except RecursionError:
+        raise ValueError("$: nested too deeply") from None
+    finally:
+        _deadline.reset(allowed)
     if error is not None:
         text = error.message
         raise ValueError(f"{error.json_path}: {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}")

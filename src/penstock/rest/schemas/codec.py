@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -10,6 +11,15 @@ from typing import Any, NamedTuple, Protocol
 from penstock.client.registry.client import SchemaRegistryClient
 from penstock.client.registry.schemas import Schema, SchemaType
 from penstock.client.registry.wire_format import SchemaId
+
+AT_ONCE_SECONDS = 0.02
+AT_LENGTH_SECONDS = 5.0
+may_take_seconds: ContextVar[float] = ContextVar("may_take_seconds", default=AT_ONCE_SECONDS)
+"""How long a value may be checked: in the event loop, while nobody else is served, or in a thread."""
+
+
+class TakesLong(Exception):
+    """A value could not be checked in `may_take_seconds`."""
 
 
 class Misfit(Exception):
@@ -38,7 +48,7 @@ class PayloadCodec(Protocol):
     def message_indexes(self) -> tuple[int, ...] | None: ...
 
     def encode(self, data: Any) -> bytes:
-        """Raises `Misfit`."""
+        """Raises `Misfit`; `TakesLong`."""
         ...
 
     def decode(self, data: bytes, start: int) -> Any:

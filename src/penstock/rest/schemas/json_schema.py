@@ -7,11 +7,11 @@ from json import loads
 from typing import Any
 
 from penstock.client.registry.client import SchemaRegistryClient
-from penstock.client.registry.json_schema import Validator, check, validator_of
+from penstock.client.registry.json_schema import CheckTakesLong, Validator, check, validator_of
 from penstock.client.registry.schemas import Schema
 from penstock.client.registry.wire_format import SchemaId
 from penstock.rest.payloads import encode_json
-from penstock.rest.schemas.codec import Misfit
+from penstock.rest.schemas.codec import Misfit, TakesLong, may_take_seconds
 from penstock.web.errors import HttpError
 
 
@@ -28,8 +28,10 @@ class JsonSchemaCodec:
 
     def encode(self, data: Any) -> bytes:
         try:
-            check(self.validator, data)
+            check(self.validator, data, may_take_seconds.get())
             return encode_json("", data)
+        except CheckTakesLong:
+            raise TakesLong from None
         except HttpError as error:
             raise Misfit(error.message.removeprefix(": ")) from None
         except ValueError as error:

@@ -18,7 +18,14 @@ from penstock.client.registry.wire_format import SchemaId, decode_schema_id
 from penstock.client.serializers.base import Field
 from penstock.rest.errors import DESERIALIZATION, RETRIABLE, RETRY_AFTER_SECONDS, SERIALIZATION
 from penstock.rest.schemas.choice import SchemaChoice
-from penstock.rest.schemas.codec import FORMATS, PayloadCodec, PayloadFormat
+from penstock.rest.schemas.codec import (
+    AT_LENGTH_SECONDS,
+    FORMATS,
+    PayloadCodec,
+    PayloadFormat,
+    TakesLong,
+    may_take_seconds,
+)
 from penstock.rest.schemas.writer import PayloadWriter, find_writer, refused
 from penstock.rest.settings import RestSettings
 from penstock.web.errors import HttpError, unavailable
@@ -52,6 +59,7 @@ class SchemaPayloads:
         self._latest: Cache[SchemaChoice, PayloadWriter] = Cache(MAX_SCHEMAS_IN_USE, ttl)
         self._readers: Cache[tuple[str, SchemaId], PayloadCodec] = Cache(MAX_SCHEMAS_IN_USE)
         self._under_way: dict[Hashable, asyncio.Future[Any]] = {}
+        self._at_length = asyncio.Semaphore(1)
 
     # --- writing
 
@@ -67,6 +75,11 @@ class SchemaPayloads:
         registry = self.require_registry("serializing")
         found = await self._once(choice, lambda: find_writer(registry, choice))
         return (self._latest if choice.is_latest else self._writers).put(choice, found)
+
+    async def at_length(self, read: Callable[[], Found]) -> Found:
+        """What raised `TakesLong`, in a thread, one at a time; an `HttpError` if it takes even longer."""
+        async with self._at_length:
+            return await asyncio.to_thread(_at_length, read)
 
     # --- reading
 
@@ -138,6 +151,15 @@ class SchemaPayloads:
     def close(self) -> None:
         if self._registry is not None:
             self._registry.close()
+
+
+def _at_length(read: Callable[[], Found]) -> Found:
+    may_take_seconds.set(AT_LENGTH_SECONDS)  # in the thread's own context
+    try:
+        return read()
+    except TakesLong:
+        message = f"A record could not be checked against its schema within {AT_LENGTH_SECONDS:g} seconds"
+        raise HttpError(400, 400, message) from None
 
 
 def _find_codec(

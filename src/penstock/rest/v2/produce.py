@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Sequence
+from functools import partial
 from json import dumps
 from typing import Any
 
@@ -37,9 +38,9 @@ from penstock.rest.json_stream import objects_in
 from penstock.rest.kafka import Kafka
 from penstock.rest.payloads import Encode, encode_binary, encode_json
 from penstock.rest.schemas.choice import SchemaChoice
-from penstock.rest.schemas.codec import FORMATS
+from penstock.rest.schemas.codec import FORMATS, TakesLong
 from penstock.rest.schemas.writer import PayloadWriter
-from penstock.rest.sending import UNAVAILABLE, of_produce_error, send
+from penstock.rest.sending import UNAVAILABLE, Turns, of_produce_error, send
 from penstock.rest.v2.media_types import FORMAT_OF_MEDIA_TYPE
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
@@ -99,10 +100,15 @@ async def _produce(kafka: Kafka, request: Request, partition: int | None) -> Res
         value_writer = await _writer(kafka, topic, "value", name, body)
     encode_key = plain or _encoder("key", key_writer)
     encode_value = plain or _encoder("value", value_writer)
-    records = [
-        _read_record(index, record, encode_key, encode_value, partition)
-        for index, record in enumerate(body["records"])
-    ]
+    records = []
+    turns = Turns()
+    for index, record in enumerate(body["records"]):
+        read = partial(_read_record, index, record, encode_key, encode_value, partition)
+        try:
+            records.append(read())
+        except TakesLong:
+            records.append(await kafka.schemas.at_length(read))
+        await turns.maybe_yield()
     futures = [send(kafka, topic, *record) for record in records]
     return await _answer(futures, key_writer, value_writer)
 

@@ -12,6 +12,7 @@ from penstock.rest.fields import Field, Fields, coerced_integer, refuse_unrecogn
 from penstock.rest.kafka import Kafka
 from penstock.rest.payloads import encode_binary
 from penstock.rest.schemas.choice import SchemaChoice
+from penstock.rest.schemas.codec import TakesLong
 from penstock.rest.schemas.writer import PayloadWriter
 from penstock.rest.sending import Produced, send
 from penstock.rest.timestamps import parse_time, time_text
@@ -103,11 +104,15 @@ def _header(field: str, given: Any) -> tuple[str, bytes | None]:
 def produce_known(
     kafka: Kafka, topic: str, given: Any, known_writer: KnownWriter | None = None
 ) -> ProducedRecord:
-    """Without waiting; raises `SchemaNotKnown` before anything is sent."""
+    """Without waiting; raises `SchemaNotKnown` or `TakesLong` before anything is sent."""
     try:
         record = read_record(given, topic, known_writer or kafka.schemas.known_writer)
     except HttpError as error:
         return Produced(None, None, error)
+    return _send(kafka, topic, record)
+
+
+def _send(kafka: Kafka, topic: str, record: NewRecord) -> ProducedRecord:
     future = send(
         kafka, topic, record.value, record.key, record.partition, record.timestamp_ms, record.headers
     )
@@ -115,11 +120,22 @@ def produce_known(
 
 
 async def produce_record(kafka: Kafka, topic: str, given: Any) -> ProducedRecord:
-    """The same, after the registry was asked for what is not known."""
+    """The same, after the registry was asked for what is not known; in a thread, if it takes long."""
     found: dict[SchemaChoice, PayloadWriter] = {}
+
+    def known(choice: SchemaChoice) -> PayloadWriter | None:
+        return found.get(choice) or kafka.schemas.known_writer(choice)
+
     while True:
         try:
-            return produce_known(kafka, topic, given, lambda c: found.get(c) or kafka.schemas.known_writer(c))
+            try:
+                return produce_known(kafka, topic, given, known)
+            except TakesLong:
+                return _send(
+                    kafka, topic, await kafka.schemas.at_length(lambda: read_record(given, topic, known))
+                )
+        except HttpError as error:
+            return Produced(None, None, error)
         except SchemaNotKnown as unknown:
             try:
                 found[unknown.choice] = await kafka.schemas.writer(unknown.choice)

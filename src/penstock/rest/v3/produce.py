@@ -17,7 +17,8 @@ from penstock.rest.errors import INVALID_BATCH, INVALID_PAYLOAD, UnrecognizedFie
 from penstock.rest.fields import refuse_unrecognized
 from penstock.rest.json_stream import JsonStream, objects_in
 from penstock.rest.kafka import Kafka
-from penstock.rest.sending import UNAVAILABLE, Produced
+from penstock.rest.schemas.codec import TakesLong
+from penstock.rest.sending import UNAVAILABLE, Produced, Turns
 from penstock.rest.v3.new_payloads import SchemaNotKnown
 from penstock.rest.v3.new_records import ProducedRecord, Wording, failure, produce_known, produce_record
 from penstock.web.errors import HttpError
@@ -64,12 +65,14 @@ async def _produce_whole(kafka: Kafka, topic: str, body: bytes, wording: Wording
 async def _produce_each(
     kafka: Kafka, topic: str, given: Iterable[Any], under_way: list[ProducedRecord]
 ) -> None:
-    """Waits only where the registry has to be asked, so that records stay in order."""
+    """Waits where the registry has to be asked or a record takes long, and lets others be served in between."""
+    turns = Turns()
     for each in given:
         try:
             under_way.append(produce_known(kafka, topic, each))
-        except SchemaNotKnown:
+        except (SchemaNotKnown, TakesLong):
             under_way.append(await produce_record(kafka, topic, each))
+        await turns.maybe_yield()
 
 
 def _empty() -> HttpError:
