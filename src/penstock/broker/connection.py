@@ -34,7 +34,7 @@ import socket
 import struct
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from penstock.broker.loop_meter import Metered
 from penstock.broker.produce_memo import ProduceMemos
@@ -83,6 +83,12 @@ def _not_connected(response: ApiMessage) -> None:
 def is_connected(parked: Parked) -> bool:
     """Whether the connection has taken the request, so that `respond` reaches the client."""
     return parked.respond is not _not_connected
+
+
+class Encoded(NamedTuple):
+    """A response that somebody has encoded already."""
+
+    parts: list[Part]
 
 
 Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None
@@ -154,7 +160,9 @@ class Connection(asyncio.BufferedProtocol):
         del self.context
         if parked is not None:
             parked.on_close()
-        if task is not None:
+            if task is not None:  # which waits for nothing else
+                task.cancel()
+        elif task is not None:
             self.router.keep(task)
         self.router.on_disconnected(self)
 
@@ -295,7 +303,9 @@ class Connection(asyncio.BufferedProtocol):
 
     # answers
 
-    def answer(self, answer: Answer, version: int, correlation_id: int) -> None:
+    def answer(
+        self, answer: Answer | Awaitable[ApiMessage | Encoded | None], version: int, correlation_id: int
+    ) -> None:
         """Takes what the handler returned for the request at work."""
         if isinstance(answer, ApiMessage):
             self._respond(answer, version, correlation_id)
@@ -310,11 +320,28 @@ class Connection(asyncio.BufferedProtocol):
             metered = Metered(answer, self.router.meter, api_key, self.peer)
             self._task = self._loop.create_task(self._wait_for(metered, version, correlation_id))
 
+    async def park(self, parked: Parked) -> ApiMessage:
+        """The answer, for a task that has handed the request on to who parked it."""
+        answered: asyncio.Future[ApiMessage] = self._loop.create_future()
+        if self._closed:
+            parked.on_close()
+            raise asyncio.CancelledError
+        self._parked = parked
+        parked.respond = answered.set_result
+        try:
+            return await answered
+        finally:
+            self._parked = None
+
     async def _wait_for(
-        self, answer: Awaitable[ApiMessage | None], version: int, correlation_id: int
+        self, answer: Awaitable[ApiMessage | Encoded | None], version: int, correlation_id: int
     ) -> None:
         try:
             response = await answer
+        except ProtocolError as error:
+            log.warning("closing the connection of %s: %s", self.peer, error)
+            self.close()
+            return
         except Exception:
             log.exception("a request of %s failed; closing its connection", self.peer)
             self.close()
@@ -324,13 +351,16 @@ class Connection(asyncio.BufferedProtocol):
             raise
         self._finish(response, version, correlation_id)
 
-    def _finish(self, response: ApiMessage | None, version: int, correlation_id: int) -> None:
+    def _finish(self, response: ApiMessage | Encoded | None, version: int, correlation_id: int) -> None:
         """Answers a request that had to wait, then goes on with the frames that came meanwhile."""
         self._parked = self._task = None
         if self._closed:
             return
         if response is None:
             self.at_work = False
+        elif isinstance(response, Encoded):
+            self.at_work = False
+            self._unsent.extend(response.parts)
         else:
             self._respond(response, version, correlation_id)
         if self._start < self._end:

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker.connection import Answer, Connection, RequestContext
+from penstock.broker.long_requests import LONG_FROM, answer_at_length
 from penstock.broker.loop_meter import LoopMeter
 from penstock.broker.receive_buffers import ReceiveBuffers
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
-from penstock.wire.codec import decode_message, is_flexible
+from penstock.wire.codec import MAX_ELEMENTS, TooManyElements, decode_message, is_flexible
 from penstock.wire.frames import decode_client_id, decode_request_start, skip_header_tags
 from penstock.wire.messages.produce import ProduceRequest
 from penstock.wire.schema import ApiMessage
@@ -95,6 +96,8 @@ class Route(NamedTuple):
     request: type[ApiMessage]
     handler: Handler
     flexible: bool
+    max_elements: int
+    """Of a request that is read and answered at once."""
 
 
 ROUTES: dict[tuple[int, int], Route] = {}
@@ -193,7 +196,11 @@ class Router:
         context.client_id, position = decode_client_id(frame, client_id_size)
         if route.flexible:
             position = skip_header_tags(frame, position)
-        request = decode_message(route.request, version, frame, position)
+        try:
+            request = decode_message(route.request, version, frame, position, route.max_elements)
+        except TooManyElements:
+            self._answer_at_length(connection, route, frame, position, correlation_id)
+            return
         try:
             answer = route.handler(self.broker, request, context)
         except Exception as error:
@@ -205,6 +212,18 @@ class Router:
         if isinstance(request, ProduceRequest) and answer is not None:
             connection.produce_memos.remember(request, version, frame)
 
+    def _answer_at_length(
+        self, connection: Connection, route: "Route", frame: memoryview, position: int, correlation_id: int
+    ) -> None:
+        context, version = connection.context, connection.context.version
+        kept = memoryview(bytearray(frame))  # the buffer goes on to others
+
+        def handle(request: ApiMessage) -> Answer:
+            return route.handler(self.broker, request, context)
+
+        answer = answer_at_length(connection, route.request, version, kept, position, correlation_id, handle)
+        connection.answer(answer, version, correlation_id)
+
     def _find_route(
         self, connection: Connection, key: int, version: int, correlation_id: int
     ) -> "Route | None":
@@ -213,7 +232,9 @@ class Router:
         if api is None:
             raise ProtocolError(f"API key {key} is not one that this broker serves")
         if api.versions[0] <= version <= api.versions[1]:
-            route = ROUTES[key, version] = Route(api.request, api.handler, is_flexible(api.request, version))
+            at_once = LONG_FROM.get(api.request, MAX_ELEMENTS)
+            flexible = is_flexible(api.request, version)
+            route = ROUTES[key, version] = Route(api.request, api.handler, flexible, at_once)
             return route
         if api.refuse_version is None:
             raise ProtocolError(f"version {version} of {ApiKey(key).name} is not served: {api.versions}")

@@ -12,6 +12,7 @@ belong it notes (position in out, records) in `cuts`, so that they are sent with
 
 import struct
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
 from penstock.errors import ProtocolError
@@ -46,12 +47,18 @@ MALFORMED = (IndexError, struct.error, UnicodeDecodeError, ValueError)
 
 MAX_ELEMENTS = 30_000
 """In all arrays of one request together. A byte can be an element, and each costs the broker some microseconds in which
-nobody else is served; a request of this length is far beyond what a client has reason to send."""
+nobody else is served: what is longer has to be read at leisure."""
 
 
-def decode_message(cls: type[MessageT], version: int, frame: memoryview, position: int) -> MessageT:
+class TooManyElements(ProtocolError):
+    """A request of more than were allowed; nothing else is known to be wrong with it."""
+
+
+def decode_message(
+    cls: type[MessageT], version: int, frame: memoryview, position: int, max_elements: int = MAX_ELEMENTS
+) -> MessageT:
     """Reads one message; bytes that follow it in the frame are ignored, as Kafka ignores them."""
-    _elements_left[0] = MAX_ELEMENTS
+    _count.set([max_elements, max_elements])
     try:
         message, _ = reader(cls, version)(frame, position, len(frame))
     except MALFORMED as error:
@@ -82,8 +89,9 @@ def is_flexible(cls: type[VersionedMessage], version: int) -> bool:
     return version >= cls.FIRST_FLEXIBLE
 
 
-_elements_left = [MAX_ELEMENTS]
-"""Of the request that is being read. Responses are not counted: they come from whom the client chose."""
+_count: ContextVar[list[int]] = ContextVar("count", default=[MAX_ELEMENTS, MAX_ELEMENTS])  # noqa: B039
+"""What the request that is being read may have, and how much of that is left; a thread has its own. Responses are not
+counted: they come from whom the client chose."""
 
 
 def _is_request(cls: type[VersionedMessage]) -> bool:
@@ -91,9 +99,10 @@ def _is_request(cls: type[VersionedMessage]) -> bool:
 
 
 def _count_elements(name: str, size: int) -> None:
-    _elements_left[0] -= size
-    if _elements_left[0] < 0:
-        raise ProtocolError(f"{name}: {size} elements; a request may have {MAX_ELEMENTS} in all")
+    count = _count.get()
+    count[1] -= size
+    if count[1] < 0:
+        raise TooManyElements(f"{name}: {size} elements; a request may have {count[0]} in all")
 
 
 _READERS: dict[tuple[type[VersionedMessage], int], Reader] = {}
