@@ -6,6 +6,7 @@ INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.dev-installed
 CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
 WORKERS ?= 6
+QUICK_WORKERS ?= 9
 # Where a machine says otherwise, each process would compile all its modules at each start.
 export PYTHONDONTWRITEBYTECODE =
 ONLY ?=
@@ -40,7 +41,7 @@ quick: $(DEV_INSTALLED) ## check, and all tests without child processes and load
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check quick-tests
 
 quick-tests: $(DEV_INSTALLED)
-	PENSTOCK_QUICK=1 $(BIN)/python -m pytest -q -n 4 --dist loadfile -m "not processes and not faults" $(TESTS)
+	PENSTOCK_QUICK=1 $(BIN)/python -m pytest -q -n $(QUICK_WORKERS) --dist loadfile -m "not processes and not faults" $(TESTS)
 
 test-packages: $(DEV_INSTALLED)
 	$(BIN)/python -m tools.test_packages

@@ -8,6 +8,7 @@ from tests.support.examples import examples
 
 # Each before those that import it, so that its assertions are rewritten.
 pytest_plugins = [
+    "tools.suite.collection",
     "tools.suite.alone",
     "tools.suite.order",
     "tools.suite.processes",

@@ -1,4 +1,7 @@
-"""How many examples a property is tried on: as many as the test says, and a quarter of them in `make quick`."""
+"""How many examples a property is tried on: as many as the test says, and a quarter of them in `make quick`.
+
+An experiment that is made at each step of some work is made at each `SHARE`th.
+"""
 
 from __future__ import annotations
 

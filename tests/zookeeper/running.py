@@ -18,8 +18,8 @@ from penstock.zookeeper import ZooKeeperConfig, ZooKeeperServer
 from tests.support.processes import dying_with_us
 
 WAIT_SECONDS = 60
-TURNS_OF_A_REFUSAL = 3
-"""Of the loop: a client that comes while the server stops is accepted, greeted and cut off, in a turn each."""
+LAST_TURNS = 20
+"""Of the loop: clients that come while the server stops are accepted, greeted and cut off, each step in a turn."""
 
 
 class ServerThread:
@@ -43,7 +43,7 @@ class ServerThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
-        for _ in range(TURNS_OF_A_REFUSAL):
+        for _ in range(LAST_TURNS):
             self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
 

@@ -59,6 +59,13 @@ LONGEST = (
     *WITH_POSTGRES,
     "tests/pipeline/mirror/",
     "tests/pipeline/spark/",
+    *(
+        "tests/client/test_examples.py",
+        "tests/client/producer/test_patience.py",
+        "tests/registry/test_writer.py",
+    ),
+    *("tests/rest/v2/consumers/test_unreachable.py", "tests/web/test_protocol.py"),
+    *("tests/broker/handlers/test_consumer_group_heartbeat.py", "tests/broker/test_receive_buffers.py"),
     *("tests/client/consumer/", "tests/registry/test_", "tests/rest/v2/consumers/", "tests/stack/"),
     f"{CONNECT}rest/",
     f"{CLI}test_kafka_share",

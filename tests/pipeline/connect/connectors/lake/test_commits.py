@@ -25,6 +25,7 @@ from tests.pipeline.connect.connectors.lake.lake import (
     sink_task,
     written,
 )
+from tests.support.examples import SHARE
 from tests.support.processes import wait_for
 
 NAMES = ("_store", "_rename", "_make_parent", "create", "move", "delete", "read", "sizes", "exists")
@@ -51,7 +52,7 @@ def test_a_task_that_is_replaced_at_any_step(tmp_path: Path, behind: bool) -> No
     """The second one knows only what lies there, and the position that was committed before."""
     step = 0
     while True:
-        step += 1
+        step += SHARE
         place = tmp_path / str(step)
         safe = written(sink_task(place, **FEW), *some_orders(0, 4))[ORDERS]
         with pytest.MonkeyPatch.context() as patch:
@@ -79,7 +80,7 @@ def test_a_task_that_tries_again_after_any_step(tmp_path: Path, behind: bool) ->
     """The same task is given the same records again, and more of them."""
     step = 0
     while True:
-        step += 1
+        step += SHARE
         place = tmp_path / str(step)
         task = sink_task(place, flush_size="4", **FEW)
         with pytest.MonkeyPatch.context() as patch:
