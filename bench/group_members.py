@@ -11,9 +11,6 @@ import asyncio
 import struct
 from typing import Any
 
-from penstock.client.cluster import Address, ClusterConfig
-from penstock.client.cluster.aio import AsyncioNetwork
-from penstock.client.cluster.connection import Connection
 from penstock.errors import ErrorCode
 from penstock.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -33,6 +30,9 @@ from penstock.wire.messages.sync_group import (
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
+from penstock.wire_client import Address, ClusterConfig
+from penstock.wire_client.aio import AsyncioNetwork
+from penstock.wire_client.connection import Connection
 
 HEARTBEAT_SECONDS = 0.02
 SESSION_TIMEOUT_MS = 45_000

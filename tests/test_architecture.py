@@ -20,6 +20,7 @@ TIERS = [
     {"wire", "records", "machine"},
     {"group", "txn", "replica", "controller", "share"},
     {"log"},
+    {"wire_client"},
     {"zookeeper", "broker"},
     {"client"},
     {"web"},
@@ -61,7 +62,7 @@ IN_A_CYCLE = {
     IN_A_FUNCTION: {
         "cli.options.argparse4j_help": {"cli.options.argparse4j"},
         "cli.options.joptsimple_help": {"cli.options.joptsimple"},
-        "client.cluster.authentication": {"client.cluster.connection"},
+        "wire_client.authentication": {"wire_client.connection"},
         "pipeline.spark.kafka_sink": {"pipeline.spark.kafka_source"},
         "pipeline.spark.kafka_source": {"pipeline.spark.kafka"},
     },

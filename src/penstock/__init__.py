@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from penstock.client.consumer.async_kafka_consumer import AsyncKafkaConsumer
     from penstock.client.consumer.kafka_consumer import KafkaConsumer
     from penstock.client.consumer.rebalance import RebalanceListener
-    from penstock.client.errors import (
-        AuthenticationError,
-        AuthorizationError,
-        BrokerUnreachableError,
-        FatalError,
-        KafkaError,
-        KafkaTimeoutError,
-        RetriableError,
-        SerializationError,
-        TransactionAbortableError,
-        UnsupportedVersionError,
-    )
     from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
     from penstock.client.producer.kafka_producer import KafkaProducer
     from penstock.client.producer.partitioners import PriorityPartitioner, RoundRobinPartitioner
@@ -36,6 +24,18 @@ if TYPE_CHECKING:
         TopicPartition,
     )
     from penstock.client.serializers import JsonDeserializer, JsonSerializer
+    from penstock.wire_client.errors import (
+        AuthenticationError,
+        AuthorizationError,
+        BrokerUnreachableError,
+        FatalError,
+        KafkaError,
+        KafkaTimeoutError,
+        RetriableError,
+        SerializationError,
+        TransactionAbortableError,
+        UnsupportedVersionError,
+    )
 
 __version__ = "0.1.0"
 
@@ -85,7 +85,7 @@ _NAMES = {
         "ProducerConfig",
     ),
     "penstock.client.consumer.kafka_consumer": ("KafkaConsumer",),
-    "penstock.client.errors": (
+    "penstock.wire_client.errors": (
         "AuthenticationError",
         "AuthorizationError",
         "BrokerUnreachableError",

@@ -20,7 +20,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("imported", "allowed"),
-    [("penstock", set()), ("penstock.client", set()), ("penstock.client.cluster", {"typing"})],
+    [("penstock", set()), ("penstock.client", set()), ("penstock.wire_client", {"typing"})],
 )
 def test_imports_are_cheap(imported: str, allowed: set[str]) -> None:
     done = run_python(f"import sys, {imported}; print(*sys.modules)")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.registry.api.schemas import USER, enum
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from penstock.client import AsyncKafkaProducer, KafkaAdmin, NewTopic, TopicPartition
-from penstock.client.cluster import ClusterConfig, asyncio_cluster
 from penstock.registry.topic_reader import Fetched, TopicReader
+from penstock.wire_client import ClusterConfig, asyncio_cluster
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import free_port
 

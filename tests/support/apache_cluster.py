@@ -16,9 +16,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataRequest
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.support.apache_kafka import SHORT_LIVED_JVM_FLAGS, require_java
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from penstock.client.admin.acls import ANY_ACL, delete_acls
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.support.apache_kafka import ApacheKafka, answers_metadata, require_java
 from tests.support.processes import Process, free_port
 from tools.suite.processes import starts_processes

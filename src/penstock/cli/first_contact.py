@@ -11,10 +11,10 @@ import socket
 import time
 from collections.abc import Mapping
 
-from penstock.client.cluster.config import ClusterConfig, parse_bootstrap
-from penstock.client.cluster.network import Address
-from penstock.client.errors import IS_IT_RUNNING
 from penstock.errors import ConfigError, PenstockError
+from penstock.wire_client.config import ClusterConfig, parse_bootstrap
+from penstock.wire_client.errors import IS_IT_RUNNING
+from penstock.wire_client.network import Address
 
 PATIENCE_MS = 5_000
 PAUSE_SECONDS = 0.1

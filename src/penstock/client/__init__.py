@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from penstock.client.consumer.rebalance import RebalanceListener
     from penstock.client.consumer.state import ConsumerState, WaitsFor
     from penstock.client.consumer.use import ConcurrentUseError, WakeupError
-    from penstock.client.errors import (
-        AuthenticationError,
-        AuthorizationError,
-        BrokerUnreachableError,
-        FatalError,
-        KafkaError,
-        KafkaTimeoutError,
-        RetriableError,
-        SerializationError,
-        TransactionAbortableError,
-        UnsupportedVersionError,
-    )
     from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer, AsyncTransaction
     from penstock.client.producer.futures import SendFuture
     from penstock.client.producer.kafka_producer import KafkaProducer
@@ -90,6 +78,18 @@ if TYPE_CHECKING:
         StringSerializer,
         UUIDDeserializer,
         UUIDSerializer,
+    )
+    from penstock.wire_client.errors import (
+        AuthenticationError,
+        AuthorizationError,
+        BrokerUnreachableError,
+        FatalError,
+        KafkaError,
+        KafkaTimeoutError,
+        RetriableError,
+        SerializationError,
+        TransactionAbortableError,
+        UnsupportedVersionError,
     )
 
 __all__ = [
@@ -202,7 +202,7 @@ _NAMES = {
         "ConcurrentUseError",
         "WakeupError",
     ),
-    "penstock.client.errors": (
+    "penstock.wire_client.errors": (
         "AuthenticationError",
         "AuthorizationError",
         "BrokerUnreachableError",

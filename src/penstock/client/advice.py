@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from penstock.client.errors import (
+from penstock.errors import ErrorCode
+from penstock.wire_client.errors import (
     AuthenticationError,
     BrokerUnreachableError,
     FatalError,
@@ -11,7 +12,6 @@ from penstock.client.errors import (
     RetriableError,
     SerializationError,
 )
-from penstock.errors import ErrorCode
 
 OWN_LIMIT_ADVICE = "raise max.request.size of the producer, or send smaller records"
 """For a record that the client itself finds too large."""

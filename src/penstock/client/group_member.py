@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from penstock.client.cluster import Cluster, ClusterConfig
-from penstock.client.errors import BrokerUnreachableError, KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from penstock.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from penstock.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from penstock.wire_client import Cluster, ClusterConfig
+from penstock.wire_client.errors import BrokerUnreachableError, KafkaError, error_for
 
 LEAVE_SECONDS = 2.0
 ANSWER_MARGIN_MS = 5_000

@@ -29,7 +29,8 @@ from confluent_kafka import TopicPartition as NativeTopicPartition
 
 from penstock.client.advice import ADVICE, LOCAL_ERRORS, LocalError
 from penstock.client.config.translate import NativeConfig
-from penstock.client.errors import (
+from penstock.errors import ConfigError
+from penstock.wire_client.errors import (
     IS_IT_RUNNING,
     FatalError,
     KafkaError,
@@ -38,7 +39,6 @@ from penstock.client.errors import (
     error_for,
     known_code,
 )
-from penstock.errors import ConfigError
 
 __all__ = [
     "OFFSET_BEGINNING",

@@ -12,8 +12,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import KafkaError
 from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import PenstockError
 from penstock.registry.election_protocol import (
@@ -30,6 +28,8 @@ from penstock.registry.election_protocol import (
 )
 from penstock.registry.settings import RegistrySettings
 from penstock.wire.messages.join_group import JoinGroupResponse
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.registry.election")
 

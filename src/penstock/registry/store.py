@@ -15,14 +15,14 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeVar
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ApiError
 from penstock.records.reader import Record
 from penstock.registry.settings import RegistrySettings
 from penstock.registry.state import RegistryState
 from penstock.registry.topic import prepare_topic
 from penstock.registry.topic_reader import OffsetOutOfRange, TopicReader
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.registry.store")
 

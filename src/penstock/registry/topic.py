@@ -5,10 +5,10 @@ import logging
 from penstock.client.admin.configs import cleanup_policy
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError, ErrorCode
 from penstock.registry.settings import RegistrySettings
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.registry")
 

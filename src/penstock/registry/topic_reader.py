@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records, fetch_request
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.records.reader import Record
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 MAX_BYTES = 4 * 1024 * 1024
 

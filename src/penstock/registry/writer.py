@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.client import AsyncKafkaProducer
-from penstock.client.errors import FatalError, KafkaError
 from penstock.errors import ErrorCode
 from penstock.registry import errors
 from penstock.registry.decisions import Decision
@@ -36,6 +35,7 @@ from penstock.registry.settings import RegistrySettings
 from penstock.registry.state import RegistryState
 from penstock.registry.store import SchemaStore
 from penstock.registry.stored import OtherKey, Record, encode_key
+from penstock.wire_client.errors import FatalError, KafkaError
 
 log = logging.getLogger("penstock.registry.writer")
 

@@ -6,7 +6,9 @@ Confluent's says 500.
 
 from typing import NamedTuple
 
-from penstock.client.errors import (
+from penstock.errors import ApiError, ErrorCode
+from penstock.web.errors import HttpError, unavailable
+from penstock.wire_client.errors import (
     AuthenticationError,
     AuthorizationError,
     BrokerUnreachableError,
@@ -15,8 +17,6 @@ from penstock.client.errors import (
     RetriableError,
     SerializationError,
 )
-from penstock.errors import ApiError, ErrorCode
-from penstock.web.errors import HttpError, unavailable
 
 RETRY_AFTER_SECONDS = 5
 

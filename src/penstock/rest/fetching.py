@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from penstock.client.cluster import Cluster
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records, fetch_request
-from penstock.client.errors import error_for
 from penstock.records.reader import Record
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchResponse, PartitionData
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import error_for
 
 
 class Fetched(NamedTuple):

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from penstock.client import AsyncKafkaProducer
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import BrokerUnreachableError
 from penstock.errors import ConfigError
 from penstock.rest.errors import not_found
 from penstock.rest.schemas.payloads import SchemaPayloads
 from penstock.rest.settings import RestSettings
 from penstock.rest.v2.consumers.instances import ConsumerInstances
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import BrokerUnreachableError
 
 CLOSE_SECONDS = 5.0
 

@@ -8,8 +8,6 @@ from json import loads
 from typing import Any, NamedTuple
 
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
 from penstock.client.serializers.base import Field as Part
 from penstock.errors import ErrorCode
 from penstock.records.reader import Record
@@ -21,6 +19,8 @@ from penstock.rest.schemas.payloads import SchemaPayloads, Undecodable
 from penstock.rest.timestamps import parse_time, time_text
 from penstock.types import TopicPartition
 from penstock.web.request import Request
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 Payload = dict[str, Any] | None
 

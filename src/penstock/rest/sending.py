@@ -6,11 +6,11 @@ from asyncio import Future, ensure_future, sleep
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from penstock.client.errors import FatalError, KafkaError, RetriableError
 from penstock.client.records import RecordMetadata
 from penstock.rest.errors import UNKNOWN_TOPIC_OR_PARTITION, of_kafka_error, topic_not_found
 from penstock.rest.kafka import Kafka
 from penstock.web.errors import HttpError
+from penstock.wire_client.errors import FatalError, KafkaError, RetriableError
 
 UNAVAILABLE = 503
 TURN_SECONDS = 0.02

@@ -10,8 +10,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.cli.running import PENSTOCK, Cli, Terminal
 from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import KafkaServer

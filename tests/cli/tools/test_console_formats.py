@@ -12,9 +12,9 @@ from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.deserializers import UnknownDeserializerError, deserializer_of
 from penstock.cli.tools.console.output import Output
 from penstock.cli.tools.console.stored_json import camel_case, record_as_json
-from penstock.client.errors import SerializationError
 from penstock.wire.stored.group import RECORD_TYPES, OffsetCommitKey, OffsetCommitValue
 from penstock.wire.stored_records import encode_key, encode_value
+from penstock.wire_client.errors import SerializationError
 
 PACKAGE = "org.apache.kafka.common.serialization"
 

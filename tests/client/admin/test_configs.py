@@ -11,10 +11,10 @@ from penstock.client.admin.configs import (
     list_config_resources,
 )
 from penstock.client.admin.topic_changes import NewTopic, create_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
+from tests.wire_client.conftest import Asker
 
 SET, DELETE, APPEND = ConfigOperation.SET, ConfigOperation.DELETE, ConfigOperation.APPEND
 

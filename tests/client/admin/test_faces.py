@@ -23,10 +23,10 @@ from penstock.client.admin.faces import AsyncKafkaAdmin, KafkaAdmin
 from penstock.client.admin.list_offsets import OffsetSpec
 from penstock.client.admin.quotas import QuotaFilter
 from penstock.client.admin.topic_changes import NewTopic
-from penstock.client.errors import AuthorizationError, BrokerUnreachableError, KafkaError, RetriableError
 from penstock.errors import ConfigError, ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import AuthorizationError, BrokerUnreachableError, KafkaError, RetriableError
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.processes import free_port, wait_for
 from tools.suite.processes import starts_processes

@@ -17,12 +17,12 @@ from penstock.client.admin.groups import (
     list_groups,
 )
 from penstock.client.admin.topic_changes import NewTopic, create_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 from tests.java_tools.members import PROTOCOLS, member
+from tests.wire_client.conftest import Asker
 
 
 async def group_ids(cluster: Cluster, **filters: object) -> set[str]:

@@ -13,13 +13,13 @@ from penstock.client.admin.replica_log_dirs import (
     describe_replica_log_dirs,
 )
 from penstock.client.admin.topic_changes import NewTopic, create_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.cluster_fixture import PEER
+from tests.wire_client.conftest import Asker
 from tools.suite.processes import starts_processes
 
 

@@ -26,13 +26,13 @@ from penstock.client.admin.transactions import (
     list_transactions,
     terminate_transaction,
 )
-from penstock.client.cluster import Cluster
-from penstock.client.errors import AuthorizationError, FatalError, KafkaError, KafkaTimeoutError
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.testing.interception import Interceptor
 from penstock.types import TopicPartition
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import AuthorizationError, FatalError, KafkaError, KafkaTimeoutError
+from tests.wire_client.conftest import Asker
 
 
 @pytest.fixture(scope="module")

@@ -35,11 +35,11 @@ from penstock.client.admin.users import (
     alter_user_scram_credentials,
     describe_user_scram_credentials,
 )
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.errors import ErrorCode
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
 from tests.support.cluster_fixture import KafkaServer
+from tests.wire_client.conftest import Asker
 
 T = TypeVar("T")
 

@@ -13,15 +13,15 @@ from penstock.client.admin.share_groups import (
     list_share_group_offsets,
 )
 from penstock.client.admin.topic_changes import NewTopic, create_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
+from tests.wire_client.conftest import Asker
 
 JOINS, LEAVES = 0, -1
 

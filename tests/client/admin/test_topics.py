@@ -13,14 +13,14 @@ from penstock.client.admin.topic_changes import (
 )
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics, describe_topics_by_id
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.api_versions import ApiVersionsResponse
 from penstock.wire.schema import ApiMessage
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
+from tests.wire_client.conftest import Asker
 
 
 def code_of(result: object) -> ErrorCode | None:

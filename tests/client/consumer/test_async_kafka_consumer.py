@@ -11,9 +11,9 @@ import pytest
 
 from penstock.client.consumer.async_kafka_consumer import AsyncKafkaConsumer
 from penstock.client.consumer.decode import RecordDeserializationError
-from penstock.client.errors import KafkaError
 from penstock.client.records import ConsumerRecord
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 from tests.client.consumer.conftest import Produce
 from tests.client.consumer.reading import numbers, values
 from tests.support.cluster_fixture import KafkaServer

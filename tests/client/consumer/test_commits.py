@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
-from penstock.client.errors import KafkaError
 from penstock.client.records import OffsetAndMetadata
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 from tests.client.consumer.conftest import MakeConsumer, Produce
 from tests.client.consumer.reading import committed_offset, numbers, poll_until, read, values
 from tests.support.cluster_fixture import KafkaServer

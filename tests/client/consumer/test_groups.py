@@ -9,8 +9,8 @@ import pytest
 
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.consumer.rebalance import RebalanceListener
-from penstock.client.errors import FatalError, KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import FatalError, KafkaError
 from tests.client.consumer.conftest import MakeConsumer, Produce
 from tests.client.consumer.reading import committed_offset, numbers, poll_until, read, values
 

@@ -12,11 +12,11 @@ import pytest
 
 from penstock.client.consumer.decode import RecordDeserializationError
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
-from penstock.client.errors import KafkaError
 from penstock.client.producer.kafka_producer import KafkaProducer
 from penstock.client.records import ConsumerRecord, TimestampType
 from penstock.errors import ConfigError
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 from tests.client.consumer.conftest import MakeConsumer, Produce
 from tests.client.consumer.reading import committed_offset, numbers, read, values
 from tests.support.cluster_fixture import KafkaServer

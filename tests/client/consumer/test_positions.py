@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 from tests.client.consumer.conftest import MakeConsumer, Produce
 from tests.client.consumer.reading import numbers, poll_until, read, values
 

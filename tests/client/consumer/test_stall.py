@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
 from penstock.client.consumer import stall
 from penstock.client.consumer.kafka_consumer import KafkaConsumer
 from penstock.client.consumer.state import WaitsFor
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.client.consumer.conftest import MakeConsumer, Produce
 from tests.client.consumer.reading import numbers, poll_until, read
 from tests.support.processes import free_port

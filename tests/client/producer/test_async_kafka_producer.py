@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.client.errors import (
+from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
+from penstock.client.records import ProducerRecord, RecordBatch
+from penstock.testing import InProcessBroker
+from penstock.wire_client.errors import (
     BrokerUnreachableError,
     KafkaError,
     KafkaTimeoutError,
     RetriableError,
     SerializationError,
 )
-from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
-from penstock.client.records import ProducerRecord, RecordBatch
-from penstock.testing import InProcessBroker
 from tests.support.processes import free_port
 from tests.support.times import RECENTLY_MS
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from penstock.client.errors import RetriableError
 from penstock.client.registry import (
     Schema,
     SchemaReference,
@@ -19,6 +18,7 @@ from penstock.client.registry import (
 )
 from penstock.client.registry.cache import Cache
 from penstock.errors import ConfigError
+from penstock.wire_client.errors import RetriableError
 from tests.client.registry.relay import running_relay
 from tests.support.processes import free_port
 from tests.support.registry import Registry

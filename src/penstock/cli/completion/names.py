@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from penstock.cli.bootstrap_default import default_bootstrap_servers
 from penstock.client.admin.groups import list_groups
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
 from penstock.errors import PenstockError
+from penstock.wire_client import Cluster, ClusterConfig, blocking_cluster, now
 
 TIMEOUT_MS = 1_000
 """A broker that takes longer is not worth the wait at a prompt."""

@@ -7,9 +7,9 @@ from penstock.cli.first_contact import tool_cluster_config
 from penstock.client.admin.configs import ConfigResource, ConfigSource, ResourceType, describe_configs
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import describe_topics
-from penstock.client.cluster import Cluster, blocking_cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
+from penstock.wire_client import Cluster, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def partitions_or_create(configs: Configs, topic: str, partitions: int | None, like: str | None) -> int:

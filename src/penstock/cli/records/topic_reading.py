@@ -13,9 +13,7 @@ from penstock.cli.records.record_json import TopicRecord
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
 from penstock.client.admin.topic_descriptions import describe_topics
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster, blocking_cluster, now
 from penstock.client.config import ConsumerConfig
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
     TIMESTAMP_NOT_AVAILABLE,
     BrokerTroubles,
@@ -30,6 +28,8 @@ from penstock.client.librdkafka import (
 )
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError
 
 BATCH = 5_000
 POLL_SECONDS = 0.1

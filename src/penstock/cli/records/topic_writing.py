@@ -8,7 +8,6 @@ from typing import Self
 from penstock.cli.cluster_arguments import Configs
 from penstock.cli.records.record_json import TopicRecord
 from penstock.client.config import ProducerConfig
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -19,6 +18,7 @@ from penstock.client.librdkafka import (
     error_of,
     with_diagnostics,
 )
+from penstock.wire_client.errors import KafkaError
 
 ANY_PARTITION = -1
 FLUSH_SECONDS = 1.0

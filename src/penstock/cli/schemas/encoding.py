@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.client.errors import KafkaError, SerializationError
 from penstock.client.registry.client import SchemaRegistryClient
 from penstock.client.registry.errors import SchemaRegistryError
 from penstock.client.registry.schemas import Schema, SchemaReference
@@ -14,6 +13,7 @@ from penstock.client.registry.subjects import resolve_strategy
 from penstock.client.registry.wire_format import SchemaId, encode_id
 from penstock.client.serializers.base import Field
 from penstock.rest.schemas.codec import Misfit, PayloadCodec, PayloadFormat
+from penstock.wire_client.errors import KafkaError, SerializationError
 
 CONFIG_EXCEPTION = "org.apache.kafka.common.config.ConfigException"
 

@@ -21,10 +21,10 @@ from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.reassign_partitions.plans import parse_plan
 from penstock.cli.tools.reassign_partitions.under_way import under_way
 from penstock.cli.views.asking import cluster_of
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 LOOK_EVERY_SECONDS = 0.5
 NEWS_SECONDS = 10.0

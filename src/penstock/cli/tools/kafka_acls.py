@@ -20,9 +20,9 @@ from penstock.client.admin.acls import (
     delete_acls,
     describe_acls,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,9 +10,9 @@ from penstock.cli.tool import run
 from penstock.cli.tools.api_versions.client_apis import CLIENT_APIS, Api
 from penstock.cli.tools.common.admin_client import admin_configs
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says
-from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
-from penstock.client.errors import AuthenticationError, KafkaError
 from penstock.wire.messages.api_versions import ApiVersion
+from penstock.wire_client import Cluster, ClusterConfig, Disconnected, Node, blocking_cluster, now
+from penstock.wire_client.errors import AuthenticationError, KafkaError
 
 TOOL = "kafka-broker-api-versions"
 USAGE = "This tool helps to retrieve broker version information."

@@ -17,8 +17,8 @@ from penstock.client.admin.cluster_nodes import (
     describe_cluster,
     unregister_broker,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import UnsupportedVersionError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import UnsupportedVersionError
 
 TOOL = "kafka-cluster"
 

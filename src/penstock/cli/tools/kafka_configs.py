@@ -17,9 +17,9 @@ from penstock.cli.tools.configs.entities import (
     singular,
 )
 from penstock.cli.tools.configs.options import parse_options
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -22,7 +22,7 @@ from penstock.cli.tools.common.broker_list import with_bootstrap_server
 from penstock.cli.tools.console.confluent_classes import FORMAT_OF_READER
 from penstock.cli.tools.console.line_reader import LineReader
 from penstock.cli.tools.console.producer_options import LINE_READER, option_parser
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.console.schema_reader import SchemaLineReader

@@ -8,7 +8,7 @@ from penstock.cli.options.joptsimple import OptionParser, OptionSet
 from penstock.cli.tool import run
 from penstock.cli.tools.consumer_groups.options import check, consumer_groups_parser
 from penstock.cli.tools.groups.command import run_group_command
-from penstock.client.cluster import Cluster
+from penstock.wire_client import Cluster
 
 # Each action imports what it needs: a list is there sooner if nothing is loaded for resets.
 

@@ -22,9 +22,9 @@ from penstock.cli.tools.common.json_values import (
     string_of,
 )
 from penstock.client.admin.records import delete_records
-from penstock.client.cluster import now
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import now
+from penstock.wire_client.errors import KafkaError
 
 TOOL = "kafka-delete-records"
 USAGE = "This tool helps to delete records of the given partitions down to the specified offset."

@@ -22,8 +22,8 @@ from penstock.cli.tools.features.versions import (
 )
 from penstock.client.admin.cluster_nodes import learn_controllers
 from penstock.client.admin.features import FeatureUpdate, UpgradeType, describe_features, update_features
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 SHORT_LIMIT = 2**15
 

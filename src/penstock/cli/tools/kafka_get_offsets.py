@@ -12,10 +12,10 @@ from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.bootstrap_address import check_bootstrap_server
 from penstock.cli.tools.common.failures import CommandFailure, as_java_says, failing
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 TOOL = "kafka-get-offsets"
 USAGE = "An interactive shell for getting topic-partition offsets."

@@ -17,8 +17,8 @@ from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.common.tables import padded, widest
 from penstock.client.admin.groups import CONSUMER_PROTOCOL_TYPES, GroupListing, GroupType, list_groups
-from penstock.client.cluster import now
 from penstock.errors import PenstockError
+from penstock.wire_client import now
 
 ABOUT = "This tool helps to list groups of all types."
 TIMEOUT_MS = 30_000

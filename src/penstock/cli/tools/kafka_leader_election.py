@@ -30,10 +30,10 @@ from penstock.cli.tools.common.json_values import (
     string_of,
 )
 from penstock.client.admin.elections import ElectionType, elect_leaders
-from penstock.client.cluster import now
-from penstock.client.errors import KafkaError, KafkaTimeoutError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import now
+from penstock.wire_client.errors import KafkaError, KafkaTimeoutError
 
 ABOUT = (
     "This tool attempts to elect a new leader for a set of topic partitions. The type of elections supported are "

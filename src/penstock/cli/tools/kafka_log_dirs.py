@@ -14,7 +14,7 @@ from penstock.cli.tools.common.failures import CommandFailure, as_java_says, fai
 from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.common.json_values import written
 from penstock.client.admin.log_dirs import LogDirDescription, LogDirs, describe_log_dirs
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 TOOL = "kafka-log-dirs"
 USAGE = "This tool helps to query log directory usage on the specified brokers."

@@ -10,9 +10,9 @@ from penstock.cli.tools.common.admin_client import admin_client, command_config
 from penstock.cli.tools.common.failures import TerseFailure, as_java_says
 from penstock.cli.tools.common.json_values import read_text
 from penstock.cli.tools.reassign_partitions.options import checked_action, reassign_parser
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def command(words: list[str]) -> int:

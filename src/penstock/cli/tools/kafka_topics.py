@@ -13,8 +13,8 @@ from penstock.cli.tools.common.admin_client import AdminNotCreated, admin_client
 from penstock.cli.tools.common.failures import CommandFailure
 from penstock.cli.tools.topics.options import ACTIONS, parse_options
 from penstock.cli.tools.topics.selection import selected_topics
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 Action = Callable[[Cluster, OptionSet], Coroutine[None, None, None]]
 

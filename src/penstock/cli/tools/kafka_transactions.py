@@ -23,10 +23,10 @@ from penstock.client.admin.transactions import (
     list_transactions,
     terminate_transaction,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 TOOL = "kafka-transactions"
 SHORT_LIMIT = 2**15

@@ -15,7 +15,7 @@ from penstock.cli.output.progress import is_for_people, scaled
 from penstock.cli.output.view import Record, has_colour, styled, table_lines
 from penstock.cli.tool import run
 from penstock.cli.top.sample import Sample, group_rows, take_sample, topic_rows
-from penstock.client.cluster import Cluster, blocking_cluster, now
+from penstock.wire_client import Cluster, blocking_cluster, now
 
 INTERVAL_SECONDS = 2.0
 SHORTEST_INTERVAL_SECONDS = 0.1

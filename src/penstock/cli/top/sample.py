@@ -12,9 +12,9 @@ from penstock.client.admin.group_offsets import list_group_offsets
 from penstock.client.admin.groups import list_consumer_groups
 from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec, list_offsets
 from penstock.client.admin.log_dirs import describe_log_dirs
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 Offsets = dict[TopicPartition, int]
 

@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 ENTER = "\x1b[?1049h\x1b[?25l"
 LEAVE = "\x1b[?25h\x1b[?1049l"

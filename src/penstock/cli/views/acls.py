@@ -6,7 +6,7 @@ from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.acls import AclBinding, describe_acls
-from penstock.client.cluster import now
+from penstock.wire_client import now
 
 
 def view(options: OptionSet) -> View | None:

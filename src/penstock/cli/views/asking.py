@@ -10,7 +10,7 @@ from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.admin_client import admin_configs
-from penstock.client.cluster import Cluster, blocking_cluster
+from penstock.wire_client import Cluster, blocking_cluster
 
 
 @contextmanager

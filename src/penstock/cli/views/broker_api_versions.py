@@ -5,8 +5,8 @@ from __future__ import annotations
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of, has_only
-from penstock.client.cluster import Cluster, now
 from penstock.wire.api_keys import ApiKey
+from penstock.wire_client import Cluster, now
 
 
 def view(options: OptionSet) -> View | None:

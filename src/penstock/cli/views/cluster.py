@@ -6,7 +6,7 @@ from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of
 from penstock.client.admin.cluster_nodes import describe_cluster
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 
 def view(options: Namespace) -> View | None:

@@ -15,8 +15,8 @@ from penstock.client.admin.configs import (
 )
 from penstock.client.admin.groups import list_groups
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 TYPES = {
     "topics": ResourceType.TOPIC,

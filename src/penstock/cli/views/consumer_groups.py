@@ -17,8 +17,8 @@ from penstock.client.admin.consumer_groups import (
 from penstock.client.admin.group_offsets import list_group_offsets
 from penstock.client.admin.groups import list_consumer_groups
 from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
 
 
 def view(options: OptionSet) -> View | None:

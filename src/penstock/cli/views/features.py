@@ -6,7 +6,7 @@ from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of
 from penstock.client.admin.features import describe_features
-from penstock.client.cluster import now
+from penstock.wire_client import now
 
 
 def view(options: Namespace) -> View | None:

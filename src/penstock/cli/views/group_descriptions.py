@@ -10,8 +10,8 @@ from penstock.cli.output.view import Record, View
 from penstock.cli.tools.groups.describing import DescribedGroup
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.groups import GroupListing
-from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
 
 FLAGS = ("describe", "group", "all-groups", "members", "offsets", "state", "verbose", "timeout")
 

@@ -9,7 +9,7 @@ from penstock.cli.output.view import View
 from penstock.cli.tools.kafka_groups import is_wanted
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.groups import GroupListing, list_groups
-from penstock.client.cluster import now
+from penstock.wire_client import now
 
 FLAGS = ("list", "group-type", "protocol", "consumer", "share", "streams")
 

@@ -6,7 +6,7 @@ from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of, has_only
 from penstock.client.admin.log_dirs import describe_log_dirs
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 
 def view(options: OptionSet) -> View | None:

@@ -13,7 +13,7 @@ from penstock.client.admin.share_groups import (
     describe_share_groups,
     list_share_group_offsets,
 )
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 
 def view(options: OptionSet) -> View | None:

@@ -16,8 +16,8 @@ from penstock.client.admin.configs import (
     describe_configs,
 )
 from penstock.client.admin.topic_descriptions import TopicDescription, TopicPartitionInfo, describe_topics
-from penstock.client.cluster import Cluster, Node, now
-from penstock.client.errors import KafkaError
+from penstock.wire_client import Cluster, Node, now
+from penstock.wire_client.errors import KafkaError
 
 REPORTS: Mapping[str, Callable[[TopicPartitionInfo, int], bool]] = {
     "under-replicated-partitions": lambda partition, min_isr: len(partition.isr) < len(partition.replicas),

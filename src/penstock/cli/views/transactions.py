@@ -8,9 +8,9 @@ from penstock.cli.options.argparse4j import Namespace
 from penstock.cli.output.view import Record, View
 from penstock.cli.views.asking import cluster_of
 from penstock.client.admin.transactions import describe_producers, describe_transaction, list_transactions
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def view(options: Namespace) -> View | None:

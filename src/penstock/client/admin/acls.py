@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.wire.messages.create_acls import AclCreation, CreateAclsRequest, CreateAclsResponse
 from penstock.wire.messages.delete_acls import (
     DeleteAclsFilter,
@@ -19,6 +17,8 @@ from penstock.wire.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from penstock.wire.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 
 class AclResourceType(IntEnum):

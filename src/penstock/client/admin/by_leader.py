@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, KafkaTimeoutError, error_for, is_retriable
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataResponse
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, KafkaTimeoutError, error_for, is_retriable
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from penstock.client.cluster import Cluster, ClusterView, Node
-from penstock.client.errors import UnsupportedVersionError, raise_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from penstock.wire_client import Cluster, ClusterView, Node
+from penstock.wire_client.errors import UnsupportedVersionError, raise_for
 
 FIRST_VERSION_WITH_FENCED_BROKERS = 2
 

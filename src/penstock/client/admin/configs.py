@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -31,6 +29,8 @@ from penstock.wire.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 T = TypeVar("T")
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from penstock.client.admin.groups import CONSUMER_PROTOCOL_TYPES, GroupState, GroupType
 from penstock.client.admin.member_assignments import decode_assignment
-from penstock.client.cluster import Cluster, Node
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages import consumer_group_describe, describe_groups
@@ -21,6 +19,8 @@ from penstock.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeResponse,
 )
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from penstock.wire_client import Cluster, Node
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for
 
 UNKNOWN_MEMBER_TYPE = -1
 NEWER_MEMBER_TYPE = 1

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from penstock.client.admin.group_offsets import by_topic
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for, raise_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for, raise_for
 
 FIRST_VERSION_WITH_TYPES = 1
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from penstock.client.admin.calls import cluster as cluster_calls
 from penstock.client.admin.calls import configs, groups, security, topics, transactions
-from penstock.client.cluster import Cluster, ClusterConfig, now
-from penstock.client.cluster.blocking import BlockingNetwork
 from penstock.client.config import AdminConfig
+from penstock.wire_client import Cluster, ClusterConfig, now
+from penstock.wire_client.blocking import BlockingNetwork
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -143,7 +143,7 @@ class AsyncKafkaAdmin:
     def __init__(
         self, config: AdminConfig | Mapping[str, object] | None = None, **keywords: Unpack[AdminKeywords]
     ) -> None:
-        from penstock.client.cluster.aio import AsyncioNetwork
+        from penstock.wire_client.aio import AsyncioNetwork
 
         self.config = AdminConfig.of(config, keywords)
         self._network = AsyncioNetwork()

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
 from penstock.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from penstock.wire.messages.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 
 class UpgradeType(IntEnum):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.offset_commit import (
@@ -28,6 +26,8 @@ from penstock.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 NEWEST_VERSION_WITH_TOPIC_NAMES = 9
 """Of OffsetFetch and OffsetCommit. Later ones name topics by id, which a group's old offsets may have lost."""

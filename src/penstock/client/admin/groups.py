@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from penstock.client.cluster import Cluster, Node
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from penstock.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from penstock.wire_client import Cluster, Node
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for
 
 
 class GroupType(Enum):

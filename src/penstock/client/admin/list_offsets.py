@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from penstock.client.admin.by_leader import PartitionResults, ask_by_leader, grouped_by_topic
-from penstock.client.cluster import Cluster
-from penstock.client.errors import UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.list_offsets import (
@@ -18,6 +16,8 @@ from penstock.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import UnsupportedVersionError, error_for
 
 CONSUMER = -1  # for a replica id
 UNKNOWN_OFFSET = -1

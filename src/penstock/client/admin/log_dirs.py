@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.describe_log_dirs import (
@@ -14,6 +12,8 @@ from penstock.wire.messages.describe_log_dirs import (
     DescribeLogDirsResponse,
     DescribeLogDirsResult,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 
 @dataclass(frozen=True, slots=True)

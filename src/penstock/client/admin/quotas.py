@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.wire.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasResponse,
@@ -23,6 +21,8 @@ from penstock.wire.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 USER = "user"
 CLIENT_ID = "client-id"

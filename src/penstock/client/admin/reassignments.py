@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.client.admin.group_offsets import by_topic
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for, raise_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.alter_partition_reassignments import (
@@ -21,6 +19,8 @@ from penstock.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsResponse,
     ListPartitionReassignmentsTopics,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for, raise_for
 
 FIRST_VERSION_THAT_KEEPS_THE_FACTOR = 1
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.client.admin.by_leader import PartitionResults, ask_by_leader, grouped_by_topic
-from penstock.client.cluster import Cluster
-from penstock.client.errors import error_for
 from penstock.types import TopicPartition
 from penstock.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -14,6 +12,8 @@ from penstock.wire.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopic,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import error_for
 
 HIGH_WATERMARK = -1
 """As an offset: all records that are committed."""

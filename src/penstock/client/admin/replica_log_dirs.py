@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from penstock.client.admin.group_offsets import by_topic
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.alter_replica_log_dirs import (
@@ -22,6 +20,8 @@ from penstock.wire.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 
 class TopicPartitionReplica(NamedTuple):

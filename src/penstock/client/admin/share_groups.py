@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from penstock.client.admin.consumer_groups import coordinator_of
 from penstock.client.admin.group_offsets import by_topic
 from penstock.client.admin.groups import GroupState
-from penstock.client.cluster import Cluster, Node
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.types import TopicPartition
 from penstock.wire.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
@@ -33,6 +31,8 @@ from penstock.wire.messages.share_group_describe import (
     ShareGroupDescribeRequest,
     ShareGroupDescribeResponse,
 )
+from penstock.wire_client import Cluster, Node
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 
 @dataclass(frozen=True, slots=True)

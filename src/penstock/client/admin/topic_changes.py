@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from penstock.client.admin.topic_ids import topic_id_bytes, topic_id_text
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.create_partitions import (
     CreatePartitionsAssignment,
@@ -29,6 +27,8 @@ from penstock.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for
 
 T = TypeVar("T")
 

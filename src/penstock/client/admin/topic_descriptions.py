@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.client.admin.topic_ids import topic_id_bytes, topic_id_text
-from penstock.client.cluster import Cluster, Node
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -28,6 +26,8 @@ from penstock.wire.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from penstock.wire_client import Cluster, Node
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for
 
 PARTITIONS_PER_ANSWER = 2000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.client.admin.topic_ids import topic_id_text
-from penstock.client.cluster import Cluster
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
+from penstock.wire_client import Cluster
 
 INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 

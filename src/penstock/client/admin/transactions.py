@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from penstock.client.admin.by_leader import PartitionResults, ask_by_leader, grouped_by_topic
-from penstock.client.cluster import Cluster, CoordinatorKind
-from penstock.client.errors import KafkaError, UnsupportedVersionError, error_for, is_retriable
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.describe_producers import (
@@ -28,6 +26,8 @@ from penstock.wire.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from penstock.wire_client import Cluster, CoordinatorKind
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError, error_for, is_retriable
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ from enum import IntEnum
 from hashlib import pbkdf2_hmac
 from typing import Any
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for, raise_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -27,6 +25,8 @@ from penstock.wire.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
     UserName,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for, raise_for
 
 USUAL_ITERATIONS = 4096
 SALT_BYTES = 32

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from penstock.client.consumer.progress import Offsets
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -19,6 +18,7 @@ from penstock.client.librdkafka import (
 from penstock.client.records import ConsumerRecord, OffsetAndMetadata
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 
 logger = logging.getLogger("penstock.client")
 

@@ -29,7 +29,6 @@ from penstock.client.consumer.rebalance import Listeners
 from penstock.client.consumer.stall import Stall
 from penstock.client.consumer.state import IS_LOOKED_INTO, ConsumerState, Facts, Finding, decide_state
 from penstock.client.consumer.use import OneThreadAtATime, WakeupError
-from penstock.client.errors import KafkaError, RetriableError, error_for
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -45,6 +44,7 @@ from penstock.client.records import ConsumerRecord, OffsetAndMetadata
 from penstock.client.serializers import resolve_deserializer
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError, RetriableError, error_for
 
 logger = logging.getLogger("penstock.client")
 

@@ -6,12 +6,12 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from penstock.client.errors import KafkaError, RetriableError, SerializationError
 from penstock.client.librdkafka import Message
 from penstock.client.records import ConsumerRecord, FetchedRecord, _RecordFields
 from penstock.client.serializers import Decode
 from penstock.errors import ConfigError
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError, RetriableError, SerializationError
 
 logger = logging.getLogger("penstock.client")
 

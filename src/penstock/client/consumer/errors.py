@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from penstock.client.consumer.state import Finding, WaitsFor
-from penstock.client.errors import AuthenticationError, FatalError, RetriableError
 from penstock.client.librdkafka import BrokerTroubles, Message, NativeError, client_error
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import AuthenticationError, FatalError, RetriableError
 
 logger = logging.getLogger("penstock.client")
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.client.admin.consumer_groups import describe_consumer_group
-from penstock.client.cluster import Cluster, ClusterConfig, Disconnected, blocking_cluster, now
 from penstock.client.consumer.state import Finding, WaitsFor
-from penstock.client.errors import BrokerUnreachableError, KafkaError
 from penstock.errors import ErrorCode, PenstockError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, ClusterConfig, Disconnected, blocking_cluster, now
+from penstock.wire_client.errors import BrokerUnreachableError, KafkaError
 
 PATIENCE_MS = 2_000
 """For each answer; the consumer does not poll meanwhile."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from penstock.client.errors import error_for
 from penstock.client.librdkafka import (
     OFFSET_END,
     BrokerTroubles,
@@ -16,6 +15,7 @@ from penstock.client.librdkafka import (
 from penstock.client.records import OffsetAndMetadata
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import error_for
 
 
 class Lookups:

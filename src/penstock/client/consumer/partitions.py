@@ -15,7 +15,6 @@ from penstock.client.consumer.errors import ConsumerErrors
 from penstock.client.consumer.lookups import Lookups
 from penstock.client.consumer.progress import Progress
 from penstock.client.consumer.rebalance import Listeners, PartitionsCallback
-from penstock.client.errors import KafkaError, error_for
 from penstock.client.librdkafka import (
     OFFSET_BEGINNING,
     OFFSET_END,
@@ -28,6 +27,7 @@ from penstock.client.librdkafka import (
 )
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError, error_for
 
 Topics = str | re.Pattern[str] | Iterable[str]
 

@@ -4,7 +4,7 @@ import threading
 from types import TracebackType
 from typing import ClassVar
 
-from penstock.client.errors import JAVA_ERRORS_PACKAGE, KafkaError
+from penstock.wire_client.errors import JAVA_ERRORS_PACKAGE, KafkaError
 
 
 class ConcurrentUseError(KafkaError):

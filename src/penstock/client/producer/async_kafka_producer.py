@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, Unpack, overload
 
 from penstock.client.config import ProducerConfig, ProducerKeywords
-from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError, RetriableError
 from penstock.client.librdkafka import BrokerTroubles, Producer
 from penstock.client.producer.async_deliveries import LoopDelivery, MetadataFuture
 from penstock.client.producer.forking import refuse, watch
@@ -25,6 +24,7 @@ from penstock.client.records import (
     RecordMetadata,
     TopicPartition,
 )
+from penstock.wire_client.errors import FatalError, KafkaError, KafkaTimeoutError, RetriableError
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -29,7 +29,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -44,6 +43,7 @@ from penstock.client.librdkafka import (
 from penstock.client.producer.forking import ForkedNative
 from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
 from penstock.client.records import ProduceCallback
+from penstock.wire_client.errors import KafkaError
 
 logger = logging.getLogger("penstock.client")
 

@@ -11,7 +11,7 @@ import os
 import weakref
 from typing import Any, NoReturn, Protocol
 
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 AFTER_FORK = (
     "this producer was made before os.fork(), and its threads are in the parent process only; "

@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from penstock.client.errors import KafkaTimeoutError
 from penstock.client.librdkafka import Message, NativeError, is_purge
 from penstock.client.producer.delivery import Delivery
 from penstock.client.producer.forking import refuse
 from penstock.client.records import DeliveryCallback, RecordMetadata
+from penstock.wire_client.errors import KafkaTimeoutError
 
 logger = logging.getLogger("penstock.client")
 

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
 from penstock.client.config import ProducerConfig, ProducerKeywords
-from penstock.client.errors import FatalError, KafkaError, KafkaTimeoutError
 from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
@@ -47,6 +46,7 @@ from penstock.client.records import (
     with_headers,
 )
 from penstock.client.serializers import resolve_serializer
+from penstock.wire_client.errors import FatalError, KafkaError, KafkaTimeoutError
 
 logger = logging.getLogger("penstock.client")
 

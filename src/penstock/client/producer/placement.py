@@ -2,12 +2,12 @@
 
 import time
 
-from penstock.client.errors import KafkaError, error_for
 from penstock.client.librdkafka import KafkaException, client_error, error_of
 from penstock.client.producer.delivery import Delivery
 from penstock.client.producer.partitioners import Outgoing, Partitioner
 from penstock.client.producer.patience import turns
 from penstock.errors import ErrorCode
+from penstock.wire_client.errors import KafkaError, error_for
 
 RETRY_SECONDS = 0.1
 LOOK_SECONDS = 1.0

@@ -10,10 +10,10 @@ from itertools import islice, repeat
 from typing import Any
 
 from penstock.client.advice import OWN_LIMIT_ADVICE
-from penstock.client.errors import KafkaError, KafkaTimeoutError, SerializationError
 from penstock.client.librdkafka import KafkaException, NativeDelivery, NativeError, client_error, error_of
 from penstock.client.producer.delivery import WATCH_ONE_IN, Delivery
 from penstock.client.records import HeadersInput, RecordBatch
+from penstock.wire_client.errors import KafkaError, KafkaTimeoutError, SerializationError
 
 UNASSIGNED = -1
 NOW = 0

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from penstock.client.errors import FatalError, KafkaError, RetriableError, TransactionAbortableError
 from penstock.client.librdkafka import NativeTopicPartition
 from penstock.client.producer.delivery import Delivery
 from penstock.client.producer.patience import AFTER_ERROR_SECONDS, turns
 from penstock.client.records import OffsetAndMetadata, TopicPartition
+from penstock.wire_client.errors import FatalError, KafkaError, RetriableError, TransactionAbortableError
 
 if TYPE_CHECKING:
     from penstock.client.producer.kafka_producer import KafkaProducer

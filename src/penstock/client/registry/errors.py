@@ -6,7 +6,7 @@ KafkaError
     SchemaRegistryUnreachableError  no registry answered: their addresses, and why
 """
 
-from penstock.client.errors import KafkaError, RetriableError
+from penstock.wire_client.errors import KafkaError, RetriableError
 
 
 class SchemaRegistryError(KafkaError):

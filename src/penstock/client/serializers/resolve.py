@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from penstock.client.errors import RetriableError, SerializationError
 from penstock.client.serializers import plain
 from penstock.client.serializers.base import (
     Decode,
@@ -22,6 +21,7 @@ from penstock.client.serializers.base import (
 from penstock.client.serializers.json import JsonDeserializer, JsonSerializer
 from penstock.client.serializers.models import is_msgspec_struct, is_pydantic_model
 from penstock.errors import ConfigError
+from penstock.wire_client.errors import RetriableError, SerializationError
 
 SerializerSpec: TypeAlias = Serializer | str | Callable[[Any], bytes | None] | None
 DeserializerSpec: TypeAlias = Deserializer | str | type[Any] | Callable[[bytes], Any] | None

@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Sequence
 
 from penstock.client.admin.topic_ids import topic_id_text
-from penstock.client.cluster import Cluster
-from penstock.client.errors import error_for, is_retriable
 from penstock.client.share.acknowledgements import SharePartition
 from penstock.errors import ErrorCode
 from penstock.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import error_for, is_retriable
 
 JOINS, LEAVES = 0, -1
 LONGEST_WAIT_FOR_ASSIGNMENT_MS = 500

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import error_for, is_retriable
 from penstock.client.share.acknowledgements import Acknowledgements, AcknowledgeType, Run, SharePartition
 from penstock.client.share.membership import ShareMembership
 from penstock.errors import ErrorCode
@@ -29,6 +27,8 @@ from penstock.records.reader import Record, iterate_records
 from penstock.wire.messages import share_acknowledge, share_fetch
 from penstock.wire.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from penstock.wire.messages.share_fetch import PartitionData, ShareFetchRequest, ShareFetchResponse
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import error_for, is_retriable
 
 __all__ = ["AcknowledgeType", "ShareConsumer", "SharedRecord"]
 

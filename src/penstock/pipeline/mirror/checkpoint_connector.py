@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from penstock.client.admin.group_offsets import list_group_offsets
 from penstock.client.admin.groups import list_consumer_groups
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import Configs, SourceConnector
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.mirror.checkpoint_task import MirrorCheckpointTask
@@ -28,6 +26,8 @@ from penstock.pipeline.mirror.configs import (
 from penstock.pipeline.mirror.filters import group_filter, topic_filter
 from penstock.pipeline.mirror.schedule import Schedule
 from penstock.pipeline.mirror.source_offsets import NUMBER, TEXT, ZERO, check_offsets
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.mirror")
 

@@ -16,8 +16,6 @@ from contextlib import ExitStack
 from penstock.client.admin.consumer_groups import describe_consumer_group
 from penstock.client.admin.group_offsets import CommittedOffset, alter_group_offsets, list_group_offsets
 from penstock.client.admin.groups import GroupState
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.pipeline.connect.api.task import SourceTask
 from penstock.pipeline.connect.data import SourceRecord
@@ -39,6 +37,8 @@ from penstock.pipeline.mirror.pace import Pace, wait_for
 from penstock.pipeline.mirror.topic_tail import TopicTail
 from penstock.pipeline.mirror.translation import OffsetTranslation
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.mirror")
 

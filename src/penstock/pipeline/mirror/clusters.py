@@ -9,12 +9,12 @@ from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_
 from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.client.admin.topic_descriptions import describe_topics
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.mirror.configs import Side, client_configs
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 @contextmanager

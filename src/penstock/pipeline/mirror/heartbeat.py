@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import Configs, SourceConnector
 from penstock.pipeline.connect.api.task import SourceTask
 from penstock.pipeline.connect.data import SourceRecord
@@ -19,6 +18,7 @@ from penstock.pipeline.mirror.configs import HEARTBEAT_CONFIG, TARGET, missing_c
 from penstock.pipeline.mirror.formats import Heartbeat
 from penstock.pipeline.mirror.pace import Pace, wait_for
 from penstock.pipeline.mirror.source_offsets import TEXT, ZERO, check_offsets
+from penstock.wire_client.errors import KafkaError
 
 
 class MirrorHeartbeatTask(SourceTask):

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from penstock.client import KafkaProducer
-from penstock.client.errors import KafkaError
 from penstock.pipeline.mirror.configs import client_configs, offset_syncs_topic
 from penstock.pipeline.mirror.formats import OffsetSync
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.mirror")
 

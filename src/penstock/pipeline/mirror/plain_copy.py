@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from penstock.client import KafkaConsumer, KafkaProducer
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
+from penstock.wire_client.errors import KafkaError
 
 POLL_SECONDS: Final = 0.5
 FLUSH_SECONDS: Final = 60.0

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from penstock.client.admin.list_offsets import IsolationLevel
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import Configs, SourceConnector
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.mirror.clusters import cluster_of, end_offsets, ensure_compacted_topic
@@ -31,6 +29,8 @@ from penstock.pipeline.mirror.source_offsets import NATURAL, NUMBER, TEXT, check
 from penstock.pipeline.mirror.source_task import MirrorSourceTask, encode_partitions
 from penstock.pipeline.mirror.topic_sync import TopicSync
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.mirror")
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from penstock.client import KafkaConsumer
-from penstock.client.errors import RetriableError
 from penstock.client.librdkafka import Message
 from penstock.pipeline.connect.api.task import SourceTask
 from penstock.pipeline.connect.data import SourceRecord
@@ -28,6 +27,7 @@ from penstock.pipeline.mirror.configs import (
 from penstock.pipeline.mirror.formats import OffsetSync
 from penstock.pipeline.mirror.offset_syncs import OffsetSyncWriter
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import RetriableError
 
 MAX_POLL_SECONDS: Final = 1.0
 NOTHING_COPIED: Final = -1

@@ -27,12 +27,12 @@ from penstock.client.admin.configs import (
     describe_configs,
 )
 from penstock.client.admin.topic_changes import NewPartitions, NewTopic, create_partitions, create_topics
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.pipeline.mirror.clusters import partition_counts, topic_names
 from penstock.pipeline.mirror.configs import replication_policy
 from penstock.pipeline.mirror.filters import PropertyFilter, topic_filter
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.mirror")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, now
 from penstock.client.committed_records import BY_NAME, committed_records, fetch_request
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.records.reader import Record
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchResponse, PartitionData
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError, error_for
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 

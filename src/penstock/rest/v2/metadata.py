@@ -6,7 +6,6 @@ from typing import Any
 
 from penstock.client.admin.configs import ConfigResource, ResourceType, describe_configs
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.rest.errors import partition_not_found, topic_not_found
 from penstock.rest.fields import read_integer
@@ -17,6 +16,7 @@ from penstock.types import TopicPartition
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
 from penstock.wire.messages.metadata import MetadataResponsePartition, MetadataResponseTopic
+from penstock.wire_client.errors import KafkaError, error_for
 
 
 async def get_root(kafka: Kafka, request: Request) -> Response:

@@ -13,7 +13,6 @@ from functools import partial
 from json import dumps
 from typing import Any
 
-from penstock.client.errors import KafkaError
 from penstock.client.records import RecordMetadata
 from penstock.client.serializers.base import Field as Part
 from penstock.rest.errors import (
@@ -45,6 +44,7 @@ from penstock.rest.v2.media_types import FORMAT_OF_MEDIA_TYPE
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
 from penstock.web.response import Response
+from penstock.wire_client.errors import KafkaError
 
 _SCHEMAS = {
     f"{part}_schema{suffix}": Field(kind, description=text)

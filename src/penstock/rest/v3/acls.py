@@ -17,7 +17,6 @@ from penstock.client.admin.acls import (
     delete_acls,
     describe_acls,
 )
-from penstock.client.errors import KafkaError
 from penstock.rest.errors import bad_field
 from penstock.rest.fields import Field, Fields, Parameter
 from penstock.rest.kafka import Kafka
@@ -25,6 +24,7 @@ from penstock.rest.v3.resources import Links, Resource, links_of
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
 from penstock.web.response import NO_CONTENT, Response, json_response
+from penstock.wire_client.errors import KafkaError
 
 E = TypeVar("E", bound=IntEnum)
 

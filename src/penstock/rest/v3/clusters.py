@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from penstock.client.admin.cluster_nodes import ClusterDescription, describe_cluster
-from penstock.client.cluster import Node
 from penstock.rest.errors import not_found
 from penstock.rest.fields import read_integer
 from penstock.rest.kafka import Kafka
 from penstock.rest.v3.resources import Links, Resource, links_of, listing
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
+from penstock.wire_client import Node
 
 
 async def list_clusters(kafka: Kafka, request: Request) -> Response:

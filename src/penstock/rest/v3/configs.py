@@ -15,7 +15,6 @@ from penstock.client.admin.configs import (
     alter_configs,
     describe_configs,
 )
-from penstock.client.errors import KafkaError
 from penstock.rest.errors import not_found
 from penstock.rest.fields import Field, Fields
 from penstock.rest.kafka import Kafka
@@ -25,6 +24,7 @@ from penstock.rest.v3.resources import Links, Resource, links_of, listing
 from penstock.rest.v3.topics import described_topics, required_topic
 from penstock.web.request import Request
 from penstock.web.response import NO_CONTENT, Response, json_response
+from penstock.wire_client.errors import KafkaError
 
 NEW_VALUE = Fields("UpdateConfigRequest", {"value": Field(str)})
 CHANGES = Fields(

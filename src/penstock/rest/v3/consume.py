@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.rest.fetching import Fetched, TopicReader
 from penstock.rest.fields import Parameter, query_integer
 from penstock.rest.kafka import Kafka
@@ -15,6 +14,7 @@ from penstock.rest.v3.partitions import partition_number
 from penstock.rest.v3.resources import Links, links_of
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 
 MAX_RECORDS = 500
 MAX_BYTES = 1024 * 1024

@@ -13,7 +13,6 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
-from penstock.client.errors import KafkaError
 from penstock.errors import ApiError
 from penstock.records.reader import Record
 from penstock.rest.errors import bad_field, partition_not_found, translate
@@ -25,6 +24,7 @@ from penstock.rest.v3.consume import reading_cluster
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
 from penstock.web.response import StreamedResponse, json_bytes
+from penstock.wire_client.errors import KafkaError
 
 EVENT_STREAM = "text/event-stream"
 LONGEST_FETCH_MS = 500

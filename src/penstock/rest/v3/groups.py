@@ -12,7 +12,6 @@ from penstock.client.admin.consumer_groups import (
     describe_consumer_groups,
 )
 from penstock.client.admin.groups import GroupState, GroupType, list_consumer_groups
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.rest.errors import not_found
 from penstock.rest.kafka import Kafka
@@ -21,6 +20,7 @@ from penstock.rest.v3.resources import Links, Resource, links_of, listing
 from penstock.types import TopicPartition
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
+from penstock.wire_client.errors import KafkaError
 
 _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

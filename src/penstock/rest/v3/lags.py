@@ -7,7 +7,6 @@ from typing import NamedTuple
 from penstock.client.admin.consumer_groups import ConsumerGroupDescription, ConsumerGroupMember
 from penstock.client.admin.group_offsets import list_group_offsets
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
-from penstock.client.errors import KafkaError
 from penstock.rest.errors import not_found
 from penstock.rest.kafka import Kafka
 from penstock.rest.v3.groups import required_group
@@ -16,6 +15,7 @@ from penstock.rest.v3.resources import Links, Resource, links_of, listing
 from penstock.types import TopicPartition
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
+from penstock.wire_client.errors import KafkaError
 
 
 class Lag(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from json import dumps
 from typing import Any, NamedTuple
 
-from penstock.client.errors import KafkaError
 from penstock.client.records import RecordMetadata
 from penstock.rest.errors import bad_field, of_kafka_error, partition_not_found
 from penstock.rest.fields import Field, Fields, coerced_integer, refuse_unrecognized
@@ -18,6 +17,7 @@ from penstock.rest.sending import Produced, send
 from penstock.rest.timestamps import parse_time, time_text
 from penstock.rest.v3.new_payloads import DATA, KnownWriter, SchemaNotKnown, read_payload
 from penstock.web.errors import HttpError
+from penstock.wire_client.errors import KafkaError
 
 _HEADER = Fields(
     "ProduceRequestHeader",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
 from penstock.client.admin.reassignments import PartitionReassignment, list_partition_reassignments
-from penstock.client.errors import KafkaError
 from penstock.rest.errors import bad_field, not_found
 from penstock.rest.fields import Parameter, read_integer
 from penstock.rest.kafka import Kafka
@@ -17,6 +16,7 @@ from penstock.types import TopicPartition
 from penstock.web.request import Request
 from penstock.web.response import Response, json_response
 from penstock.wire.messages.metadata import MetadataResponsePartition
+from penstock.wire_client.errors import KafkaError
 
 BOTH_ENDS = "earliest_and_latest"
 OFFSET_TYPE = Parameter("offset_type", str, f"Only {BOTH_ENDS}, which it is if not given.")

@@ -12,7 +12,6 @@ from penstock.client.admin.topic_changes import (
     create_topics,
     delete_topics,
 )
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.rest.errors import bad_field
 from penstock.rest.fields import Field, Fields, Parameter, coerced_integer, read_integer
@@ -27,6 +26,7 @@ from penstock.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
+from penstock.wire_client.errors import KafkaError, error_for
 
 CONFIG = Fields("Config", {"name": Field(str, required=True), "value": Field(str)})
 NEW_TOPIC = Fields(

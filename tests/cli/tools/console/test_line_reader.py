@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.cli.tools.console.line_reader import Line, LineReader, split
 from penstock.cli.tools.console.lines import read_lines
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 
 def lines_of(pieces: list[bytes]) -> list[bytes]:

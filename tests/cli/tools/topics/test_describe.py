@@ -10,8 +10,8 @@ from penstock.cli.tools.topics.options import parse_options
 from penstock.client.admin.configs import ConfigEntry, ConfigSource
 from penstock.client.admin.reassignments import PartitionReassignment
 from penstock.client.admin.topic_descriptions import TopicDescription, TopicPartitionInfo
-from penstock.client.cluster import Node
 from penstock.types import TopicPartition
+from penstock.wire_client import Node
 
 NODES = {number: Node(number, "localhost", 9090 + number) for number in range(1, 5)}
 MIN_ISR = ConfigEntry("min.insync.replicas", "2", ConfigSource.DEFAULT_CONFIG, False, False, (), None)

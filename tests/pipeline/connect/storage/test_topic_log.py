@@ -14,10 +14,10 @@ import pytest
 from penstock.client import AsyncKafkaProducer
 from penstock.client.admin.topic_changes import NewTopic, create_topics, delete_topics
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.pipeline.connect.storage.topic import StorageTopic, WrongTopic
 from penstock.pipeline.connect.storage.topic_log import TopicLog
 from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter, PlainWriter
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
 

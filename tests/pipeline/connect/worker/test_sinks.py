@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from penstock.client import NewTopic
 from penstock.client.admin.group_offsets import list_group_offsets
 from penstock.client.admin.topic_changes import NewPartitions, create_partitions, create_topics
-from penstock.client.cluster import ClusterConfig, asyncio_cluster
 from penstock.pipeline.connect.worker.errors import BadRequestError
 from penstock.pipeline.connect.worker.sink_partitions import divide
+from penstock.wire_client import ClusterConfig, asyncio_cluster
 from tests.pipeline.connect.worker.in_thread import HERE, ThreadWorker
 from tests.pipeline.connect.worker.some_connectors import works_of
 from tests.support.cluster_fixture import KafkaServer

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from penstock.cli.tools.clients.log_lines import log_warning
 from penstock.cli.tools.clients.record import Record, as_records
-from penstock.client.errors import KafkaError as ClientError
-from penstock.client.errors import error_for, is_retriable, java_exception_name, known_code
 from penstock.client.librdkafka import KafkaException, Message, NativeError
 from penstock.controller.topics import check_topic_name
 from penstock.errors import ApiError
+from penstock.wire_client.errors import KafkaError as ClientError
+from penstock.wire_client.errors import error_for, is_retriable, java_exception_name, known_code
 
 NETWORK_CLIENT = "org.apache.kafka.clients.NetworkClient"
 EXCEPTIONS = "org.apache.kafka.common.errors"

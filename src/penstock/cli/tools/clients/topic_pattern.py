@@ -6,8 +6,8 @@ import re
 import time
 from collections.abc import Callable, Mapping
 
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
+from penstock.wire_client.errors import KafkaError
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 DEFAULT_REFRESH_MS = 5 * 60_000

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from penstock.cli.first_contact import tool_cluster_config
 from penstock.cli.options.command_line import load_properties
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.client.cluster import Cluster, ClusterConfig, ClusterView, blocking_cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
+from penstock.wire_client import Cluster, ClusterConfig, ClusterView, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 class AdminNotCreated(ConfigError):

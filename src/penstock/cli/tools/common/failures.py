@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
+from penstock.wire_client.errors import KafkaError
 
 EXECUTION_EXCEPTION = "java.util.concurrent.ExecutionException"
 

@@ -32,9 +32,9 @@ from penstock.client.admin.users import (
     alter_user_scram_credentials,
     describe_user_scram_credentials,
 )
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 QUOTA_TYPES = {USERS: USER, CLIENTS: CLIENT_ID, IPS: IP}
 SHOWN_TYPES = {USER: "user-principal", CLIENT_ID: "client-id", IP: "ip"}

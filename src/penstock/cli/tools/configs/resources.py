@@ -29,10 +29,10 @@ from penstock.client.admin.configs import (
 )
 from penstock.client.admin.groups import list_groups
 from penstock.client.admin.topics import list_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.controller.topics import check_topic_name
 from penstock.errors import ApiError, ErrorCode
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
 
 RESOURCE_TYPES = {
     TOPICS: ResourceType.TOPIC,

@@ -22,8 +22,8 @@ from penstock.cli.tools.common.failures import as_java_says
 from penstock.cli.tools.console.consumer_loop import ConsumerLoop, consume_until_signal
 from penstock.cli.tools.console.consumer_options import NO_LIMIT
 from penstock.cli.tools.console.default_formatter import DefaultFormatter
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
+from penstock.wire_client.errors import KafkaError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.kafka_console_consumer import Request

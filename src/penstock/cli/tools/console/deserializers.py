@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping
 
 from penstock.cli.tools.clients.java_text import bytes_text, double_text, float_text
-from penstock.client.errors import SerializationError
+from penstock.wire_client.errors import SerializationError
 
 Deserialize = Callable[[bytes], str]
 PACKAGE = "org.apache.kafka.common.serialization"

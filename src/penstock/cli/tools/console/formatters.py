@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.cli.tools.console.confluent_classes import FORMAT_OF_FORMATTER
-from penstock.client.errors import KafkaError
 from penstock.errors import ProtocolError
+from penstock.wire_client.errors import KafkaError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.clients.record import Record

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 Headers = list[tuple[str, str | bytes | None]]
 

@@ -15,8 +15,8 @@ from penstock.cli.tools.clients.stop_signals import StopRequested, StopSignals
 from penstock.cli.tools.clients.topic_wait import DEFAULT_MAX_BLOCK_MS, TopicWait
 from penstock.cli.tools.console.line_reader import NO_HEADERS, Headers, Line
 from penstock.cli.tools.console.lines import read_lines
-from penstock.client.errors import KafkaError as ClientError
 from penstock.client.librdkafka import KafkaException, Message, NativeError, Producer
+from penstock.wire_client.errors import KafkaError as ClientError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.kafka_console_producer import Request

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from penstock.cli.schemas.decoding import SchemaDecoder
 from penstock.cli.schemas.registry_client import registry_client
 from penstock.cli.tools.console.default_formatter import DefaultFormatter
-from penstock.client.errors import SerializationError
 from penstock.client.registry.errors import SchemaRegistryError
 from penstock.client.serializers.base import Field
 from penstock.rest.schemas.codec import PayloadFormat
+from penstock.wire_client.errors import SerializationError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.clients.record import Record

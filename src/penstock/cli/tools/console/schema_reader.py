@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from penstock.cli.schemas.encoding import SchemaEncoder
 from penstock.cli.schemas.registry_client import registry_client
 from penstock.cli.tools.console.line_reader import Line, LineReader
-from penstock.client.errors import SerializationError
 from penstock.rest.schemas.codec import PayloadFormat
+from penstock.wire_client.errors import SerializationError
 
 KEY_SERIALIZER = "key.serializer"
 STRING_SERIALIZER = "org.apache.kafka.common.serialization.StringSerializer"

@@ -15,9 +15,9 @@ from penstock.cli.tools.clients.log_lines import log_error
 from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.cli.tools.common.failures import as_java_says
 from penstock.cli.tools.console.consumer_loop import ConsumerLoop, consume_until_signal
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
-from penstock.client.errors import KafkaError, KafkaTimeoutError
 from penstock.client.share.share_consumer import AcknowledgeType, ShareConsumer, SharedRecord
+from penstock.wire_client import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError, KafkaTimeoutError
 
 if TYPE_CHECKING:
     from penstock.cli.tools.kafka_console_share_consumer import Request

@@ -14,10 +14,10 @@ from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, par
 from penstock.cli.tools.groups.deleting import TOLD_AS_IT_IS, print_deletions, sort_out
 from penstock.client.admin.group_offsets import delete_group_offsets
 from penstock.client.admin.groups import delete_groups
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError, error_for
 
 
 def delete_chosen_groups(cluster: Cluster, options: OptionSet) -> None:

@@ -26,8 +26,8 @@ from penstock.client.admin.consumer_groups import (
 )
 from penstock.client.admin.group_offsets import CommittedOffset, list_group_offsets
 from penstock.client.admin.groups import GroupState
-from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
 
 REBALANCING = {
     GroupState.PREPARING_REBALANCE,

@@ -14,7 +14,7 @@ from penstock.client.admin.groups import (
     GroupType,
     list_consumer_groups,
 )
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 GROUP_STATES = (
     GroupState.PREPARING_REBALANCE,

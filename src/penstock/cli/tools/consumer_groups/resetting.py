@@ -29,10 +29,10 @@ from penstock.cli.tools.group_offsets.scenarios import (
 from penstock.client.admin.consumer_groups import describe_consumer_group
 from penstock.client.admin.group_offsets import CommittedOffset, alter_group_offsets, list_group_offsets
 from penstock.client.admin.groups import GroupState
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def reset_offsets(cluster: Cluster, parser: OptionParser, options: OptionSet) -> None:

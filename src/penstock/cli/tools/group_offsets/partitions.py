@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from penstock.cli.tools.common.failures import CommandFailure
 from penstock.client.admin.list_offsets import UNKNOWN_OFFSET, OffsetSpec, list_offsets
 from penstock.client.admin.topic_descriptions import TopicPartitionInfo, describe_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 
 async def partitions_of_topics(

@@ -23,9 +23,9 @@ from penstock.cli.tools.group_offsets.partitions import (
 )
 from penstock.cli.tools.group_offsets.topic_arguments import has_partitions, parse_partitions
 from penstock.client.admin.group_offsets import CommittedOffset
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 Offsets = dict[TopicPartition, int]
 Committed = Mapping[TopicPartition, CommittedOffset | None]

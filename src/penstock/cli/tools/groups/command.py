@@ -11,9 +11,9 @@ from penstock.cli.options.command_line import print_usage_and_exit
 from penstock.cli.options.joptsimple import OptionError, OptionParser, OptionSet
 from penstock.cli.tools.common.admin_client import admin_client, admin_configs
 from penstock.cli.tools.common.failures import ArgumentFailure, CommandFailure
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 
 def run_group_command(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from penstock.cli.tools.common.failures import as_java_says
 from penstock.cli.tools.common.java_order import in_hash_order
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
+from penstock.wire_client.errors import KafkaError
 
 TOLD_AS_IT_IS = {
     ErrorCode.INVALID_GROUP_ID,

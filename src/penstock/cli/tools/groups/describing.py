@@ -10,8 +10,8 @@ from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import as_future_says, as_java_says, failing
 from penstock.cli.tools.common.tables import MISSING, padded
 from penstock.client.admin.groups import GroupState
-from penstock.client.cluster import Cluster, Node, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, Node, now
 
 
 class DescribedGroup(Protocol):

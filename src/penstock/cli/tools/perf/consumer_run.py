@@ -17,8 +17,8 @@ from penstock.cli.tools.clients.topic_pattern import TopicPattern
 from penstock.cli.tools.perf.consumer_request import Request
 from penstock.cli.tools.perf.consumer_stats import ConsumerStats
 from penstock.cli.tools.perf.metrics import LatestStatistics
-from penstock.client.errors import KafkaError as ClientError
 from penstock.client.librdkafka import Consumer, KafkaException, NativeTopicPartition
+from penstock.wire_client.errors import KafkaError as ClientError
 
 MOST_RECORDS_AT_ONCE = 10_000
 TURN_SECONDS = 0.1

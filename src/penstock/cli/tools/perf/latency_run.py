@@ -13,8 +13,6 @@ from penstock.cli.tools.clients.client_events import ClientEvents, java_exceptio
 from penstock.cli.tools.clients.java_text import double_text, fixed
 from penstock.cli.tools.clients.stop_signals import StopSignals
 from penstock.client.admin.topic_changes import NewTopic, create_topics
-from penstock.client.cluster import ClusterConfig, blocking_cluster, now
-from penstock.client.errors import KafkaError as ClientError
 from penstock.client.librdkafka import (
     Consumer,
     KafkaException,
@@ -23,6 +21,8 @@ from penstock.client.librdkafka import (
     NativeTopicPartition,
     Producer,
 )
+from penstock.wire_client import ClusterConfig, blocking_cluster, now
+from penstock.wire_client.errors import KafkaError as ClientError
 
 POLL_TIMEOUT_MS = 60_000
 METADATA_TIMEOUT_SECONDS = 60.0

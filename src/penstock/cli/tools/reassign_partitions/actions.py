@@ -34,8 +34,8 @@ from penstock.cli.tools.reassign_partitions.under_way import altered, plural, re
 from penstock.client.admin.reassignments import (
     PartitionReassignment,
 )
-from penstock.client.cluster import Cluster
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
 
 ALREADY_ONE = (
     "Cannot execute because there is an existing partition assignment.  Use --additional to override this and create "

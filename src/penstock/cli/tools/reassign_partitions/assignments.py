@@ -9,10 +9,10 @@ from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.reassign_partitions.plans import LogDirs
 from penstock.client.admin.replica_log_dirs import TopicPartitionReplica, describe_replica_log_dirs
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
-from penstock.client.cluster import Cluster, Node, now
-from penstock.client.errors import KafkaError, error_for, java_exception_name
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, Node, now
+from penstock.wire_client.errors import KafkaError, error_for, java_exception_name
 
 Assignments = dict[TopicPartition, tuple[Node, ...]]
 

@@ -19,10 +19,10 @@ from penstock.cli.tools.reassign_partitions.plans import Plan, parse_plan
 from penstock.cli.tools.reassign_partitions.under_way import altered, plural, reasons, under_way
 from penstock.client.admin.reassignments import PartitionReassignment
 from penstock.client.admin.topic_descriptions import TopicDescription, TopicPartitionInfo, describe_topics
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 class PartitionState(NamedTuple):

@@ -13,8 +13,8 @@ from penstock.client.admin.replica_log_dirs import (
     alter_replica_log_dirs,
     describe_replica_log_dirs,
 )
-from penstock.client.cluster import Cluster, now
 from penstock.errors import ErrorCode
+from penstock.wire_client import Cluster, now
 
 PAUSE_SECONDS = 0.1
 Found = dict[TopicPartitionReplica, ReplicaLogDir]

@@ -14,8 +14,8 @@ from penstock.client.admin.configs import (
     alter_configs,
 )
 from penstock.client.admin.reassignments import PartitionReassignment
-from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
 
 BROKER_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LOG_DIR_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"

@@ -10,9 +10,9 @@ from penstock.client.admin.reassignments import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError
 
 
 def under_way(

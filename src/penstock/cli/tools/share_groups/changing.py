@@ -28,10 +28,10 @@ from penstock.client.admin.share_groups import (
     describe_share_group,
     list_share_group_offsets,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError, java_exception_name
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError, java_exception_name
 
 # --- groups
 

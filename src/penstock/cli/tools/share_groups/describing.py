@@ -20,8 +20,8 @@ from penstock.client.admin.share_groups import (
     describe_share_groups,
     list_share_group_offsets,
 )
-from penstock.client.cluster import Cluster, now
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
 
 
 def describe_groups(cluster: Cluster, options: OptionSet) -> None:

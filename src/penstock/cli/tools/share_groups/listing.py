@@ -8,7 +8,7 @@ from penstock.cli.tools.common.java_order import in_hash_order
 from penstock.cli.tools.common.tables import padded, widest
 from penstock.cli.tools.groups.listing import in_listed_order, parse_states
 from penstock.client.admin.groups import GroupListing, GroupState, GroupType, list_groups
-from penstock.client.cluster import Cluster, now
+from penstock.wire_client import Cluster, now
 
 GROUP_STATES = (GroupState.EMPTY, GroupState.STABLE, GroupState.DEAD)
 

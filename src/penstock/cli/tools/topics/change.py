@@ -18,9 +18,9 @@ from penstock.client.admin.topic_changes import (
     delete_topics,
 )
 from penstock.client.admin.topic_descriptions import describe_topics
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 LARGEST_SHORT = 2**15 - 1
 

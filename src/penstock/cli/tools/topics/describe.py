@@ -17,10 +17,10 @@ from penstock.client.admin.topic_descriptions import (
     describe_topics_by_id,
 )
 from penstock.client.admin.topic_ids import NO_TOPIC_ID
-from penstock.client.cluster import Cluster, Node
-from penstock.client.errors import KafkaError, UnsupportedVersionError
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, Node
+from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
 
 Reassignments = dict[TopicPartition, PartitionReassignment]
 

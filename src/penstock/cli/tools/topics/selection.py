@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from penstock.cli.options.joptsimple import OptionSet
 from penstock.cli.tools.common.failures import CommandFailure
 from penstock.client.admin.topics import INTERNAL_TOPICS, list_topics
-from penstock.client.cluster import Cluster
+from penstock.wire_client import Cluster
 
 if TYPE_CHECKING:
     import re

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from penstock.cli.options.command_line import print_error_and_exit
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 
 @contextmanager

@@ -22,10 +22,10 @@ from penstock.client.admin.transactions import (
     describe_transaction,
     list_transactions,
 )
-from penstock.client.cluster import Cluster, now
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError, error_for
 
 MAX_TIMEOUT_MINUTES = 15
 MS_PER_MINUTE = 60_000

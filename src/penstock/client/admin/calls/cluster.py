@@ -11,8 +11,8 @@ from penstock.client.admin.elections import ElectionType
 from penstock.client.admin.features import Features
 from penstock.client.admin.log_dirs import LogDirs
 from penstock.client.admin.reassignments import PartitionReassignment
-from penstock.client.cluster import Cluster
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
 
 
 async def describe_cluster(cluster: Cluster) -> ClusterDescription:

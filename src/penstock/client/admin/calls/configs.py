@@ -13,7 +13,7 @@ from penstock.client.admin.configs import (
     ConfigResource,
     ResourceType,
 )
-from penstock.client.cluster import Cluster
+from penstock.wire_client import Cluster
 
 _TYPES = {each.name.lower(): each for each in ResourceType}
 

@@ -12,8 +12,8 @@ from penstock.client.admin.group_offsets import CommittedOffset
 from penstock.client.admin.groups import GroupListing, GroupState, GroupType
 from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec
 from penstock.client.admin.share_groups import ShareGroupDescription
-from penstock.client.cluster import Cluster
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
 
 
 async def list_groups(
@@ -59,7 +59,7 @@ async def delete_groups(cluster: Cluster, group_ids: Iterable[str]) -> None:
 
     >>> admin.delete_groups(["nobody"])
     Traceback (most recent call last):
-    penstock.client.errors.KafkaError: nobody: The group id does not exist.
+    penstock.wire_client.errors.KafkaError: nobody: The group id does not exist.
     """
     raise_failed(await groups.delete_groups(cluster, group_ids))
 

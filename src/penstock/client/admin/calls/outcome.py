@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
-from penstock.client.errors import KafkaError
+from penstock.wire_client.errors import KafkaError
 
 K = TypeVar("K")
 V = TypeVar("V")

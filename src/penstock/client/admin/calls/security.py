@@ -14,7 +14,7 @@ from penstock.client.admin.users import (
     ScramMechanism,
     UpsertScramCredential,
 )
-from penstock.client.cluster import Cluster
+from penstock.wire_client import Cluster
 
 
 async def list_acls(cluster: Cluster, matching: AclBinding = ANY_ACL) -> list[AclBinding]:
@@ -22,7 +22,7 @@ async def list_acls(cluster: Cluster, matching: AclBinding = ANY_ACL) -> list[Ac
 
     >>> admin.list_acls()
     Traceback (most recent call last):
-    penstock.client.errors.KafkaError: No Authorizer is configured...
+    penstock.wire_client.errors.KafkaError: No Authorizer is configured...
     """
     return await acls.describe_acls(cluster, matching)
 

@@ -10,8 +10,8 @@ from penstock.client.admin.calls.outcome import raise_failed, unless_failed
 from penstock.client.admin.topic_changes import CreatedTopic, NewPartitions, NewTopic
 from penstock.client.admin.topic_descriptions import TopicDescription
 from penstock.client.admin.topics import TopicListing
-from penstock.client.cluster import Cluster
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
 
 
 async def list_topics(cluster: Cluster, *, include_internal: bool = False) -> list[TopicListing]:
@@ -50,7 +50,7 @@ async def create_topic(
     3
     >>> admin.create_topic("prices")
     Traceback (most recent call last):
-    penstock.client.errors.KafkaError: Topic 'prices' already exists.
+    penstock.wire_client.errors.KafkaError: Topic 'prices' already exists.
     """
     topic = NewTopic(name, partitions, replication_factor, configs=configs or {})
     return (await create_topics(cluster, [topic], validate_only=validate_only))[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.client.admin import transactions
 from penstock.client.admin.transactions import TransactionDescription, TransactionListing
-from penstock.client.cluster import Cluster
+from penstock.wire_client import Cluster
 
 
 async def list_transactions(cluster: Cluster, *, longer_than_ms: int = -1) -> list[TransactionListing]:
@@ -22,7 +22,7 @@ async def describe_transaction(cluster: Cluster, transactional_id: str) -> Trans
 
     >>> admin.describe_transaction("nobody")
     Traceback (most recent call last):
-    penstock.client.errors.KafkaError: ...
+    penstock.wire_client.errors.KafkaError: ...
     """
     return await transactions.describe_transaction(cluster, transactional_id)
 

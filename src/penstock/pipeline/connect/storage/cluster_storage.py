@@ -11,7 +11,6 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 
-from penstock.client.cluster import Cluster
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
 from penstock.pipeline.connect.storage.config_state import ConfigState, Said, Unreadable
@@ -21,6 +20,7 @@ from penstock.pipeline.connect.storage.topic import config_topic, status_topic
 from penstock.pipeline.connect.storage.topic_log import TopicLog
 from penstock.pipeline.connect.storage.writer import FencedWriter, PlainWriter
 from penstock.records.reader import Record
+from penstock.wire_client import Cluster
 
 log = logging.getLogger("penstock.connect.storage")
 

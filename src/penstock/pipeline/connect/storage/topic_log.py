@@ -16,14 +16,14 @@ from contextlib import suppress
 from typing import Any
 
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records, fetch_request
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ApiError, ErrorCode
 from penstock.pipeline.connect.storage.topic import StorageTopic, prepare_topic
 from penstock.records.reader import Record
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchResponse, PartitionData
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 log = logging.getLogger("penstock.connect.storage")
 

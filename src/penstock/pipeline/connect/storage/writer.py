@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from penstock.client import AsyncKafkaProducer
-from penstock.client.errors import FatalError, KafkaError
+from penstock.wire_client.errors import FatalError, KafkaError
 
 CLOSE_SECONDS = 1.0
 TRANSACTION_TIMEOUT_MS = 30_000

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from penstock.client import KafkaAdmin, KafkaProducer, SendFuture
-from penstock.client.errors import KafkaError
 from penstock.client.librdkafka import Message
 from penstock.errors import ErrorCode
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType
@@ -23,6 +22,7 @@ from penstock.pipeline.connect.tasks.client_configs import client_configs
 from penstock.pipeline.connect.tasks.error_policy import FailedRecord
 from penstock.pipeline.connect.tasks.tally import Tally
 from penstock.pipeline.connect.tasks.work import TaskWork
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.connect.tasks")
 

@@ -14,7 +14,6 @@ import threading
 import traceback
 from typing import Final
 
-from penstock.client.errors import KafkaError, RetriableError
 from penstock.errors import ErrorCode
 from penstock.pipeline.connect.errors import RetriableConnectError
 from penstock.pipeline.connect.tasks.clock import TickClock
@@ -22,6 +21,7 @@ from penstock.pipeline.connect.tasks.sink_run import SinkRun
 from penstock.pipeline.connect.tasks.source_run import run_source
 from penstock.pipeline.connect.tasks.tally import Tally
 from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork, TopicPartition
+from penstock.wire_client.errors import KafkaError, RetriableError
 
 log = logging.getLogger("penstock.connect.tasks")
 

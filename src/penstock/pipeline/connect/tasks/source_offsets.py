@@ -15,9 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 from penstock.client.admin.list_offsets import OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster, now
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED
-from penstock.client.errors import KafkaError, RetriableError, error_for
 from penstock.errors import ErrorCode
 from penstock.pipeline.connect.data import SourceRecord
 from penstock.pipeline.connect.errors import DataError, RetriableConnectError
@@ -33,6 +31,8 @@ from penstock.wire.messages.fetch import (
     FetchTopic,
     PartitionData,
 )
+from penstock.wire_client import Cluster, now
+from penstock.wire_client.errors import KafkaError, RetriableError, error_for
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 WAIT_MS: Final = 100

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Final
 
 from penstock.client import KafkaProducer
-from penstock.client.cluster import ClusterConfig, blocking_cluster
 from penstock.pipeline.connect.api.config_def import ConfigDef, ConfigType, at_least, one_of
 from penstock.pipeline.connect.api.contexts import OffsetReader, TransactionContext
 from penstock.pipeline.connect.api.task import SourceTask
@@ -39,6 +38,7 @@ from penstock.pipeline.connect.tasks.stages import Stages, make_stages, stop_qui
 from penstock.pipeline.connect.tasks.tally import Tally
 from penstock.pipeline.connect.tasks.topic_creation import TopicCreation
 from penstock.pipeline.connect.tasks.work import TaskWork
+from penstock.wire_client import ClusterConfig, blocking_cluster
 
 log = logging.getLogger("penstock.connect.tasks")
 

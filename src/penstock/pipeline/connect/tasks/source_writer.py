@@ -20,7 +20,6 @@ from itertools import repeat
 from typing import Any, Final
 
 from penstock.client import KafkaProducer, RecordBatch, RecordMetadata, SendFuture
-from penstock.client.errors import KafkaError, RetriableError
 from penstock.pipeline.connect.api.task import SourceTask
 from penstock.pipeline.connect.data import SourceRecord
 from penstock.pipeline.connect.errors import ConnectError
@@ -34,6 +33,7 @@ from penstock.pipeline.connect.tasks.error_policy import (
 from penstock.pipeline.connect.tasks.source_encoding import EncodedBatch
 from penstock.pipeline.connect.tasks.source_offsets import OffsetRecord, SourceOffsets, SourcePosition
 from penstock.pipeline.connect.tasks.tally import Tally
+from penstock.wire_client.errors import KafkaError, RetriableError
 
 SHARED_SECONDS: Final = 0.04
 BACKLOG_SECONDS: Final = 0.2

@@ -14,11 +14,11 @@ from typing import Final
 
 from penstock.client import KafkaAdmin
 from penstock.client.admin.topic_changes import NewTopic
-from penstock.client.errors import KafkaError
 from penstock.errors import ConfigError, ErrorCode
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.connect.tasks.client_configs import client_configs
 from penstock.pipeline.connect.tasks.work import TaskWork
+from penstock.wire_client.errors import KafkaError
 
 PREFIX: Final = "topic.creation."
 DEFAULT_GROUP: Final = "default"

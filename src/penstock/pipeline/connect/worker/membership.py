@@ -12,8 +12,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import KafkaError
 from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import ErrorCode, PenstockError
 from penstock.pipeline.connect.settings import ConnectSettings
@@ -27,6 +25,8 @@ from penstock.pipeline.connect.worker.assignment import (
     encode_member,
 )
 from penstock.wire.messages.join_group import JoinGroupResponse
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.connect.membership")
 

@@ -15,8 +15,6 @@ from penstock.client.admin.group_offsets import (
     delete_group_offsets,
     list_group_offsets,
 )
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.api.connector import SinkConnector, SourceConnector
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
@@ -28,6 +26,8 @@ from penstock.pipeline.connect.worker.errors import BadRequestError
 from penstock.pipeline.connect.worker.interface import ConnectorOffset
 from penstock.pipeline.connect.worker.sink_partitions import group_of
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 KAFKA_TOPIC, KAFKA_PARTITION, KAFKA_OFFSET = "kafka_topic", "kafka_partition", "kafka_offset"
 ALTERED, RESET = "altered", "reset"

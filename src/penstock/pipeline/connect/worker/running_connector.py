@@ -18,8 +18,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.plugins import Plugins
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
@@ -46,6 +44,8 @@ from penstock.pipeline.connect.worker.restart_policy import RestartPolicy, Resta
 from penstock.pipeline.connect.worker.sink_progress import SinkProgress
 from penstock.pipeline.connect.worker.ticks import ConnectorTasks
 from penstock.pipeline.tick_calls import TickCalls
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.connect.worker")
 

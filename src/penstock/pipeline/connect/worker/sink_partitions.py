@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from penstock.client.cluster import Cluster
 from penstock.errors import ConfigError
+from penstock.wire_client import Cluster
 
 TopicPartition = tuple[str, int]
 

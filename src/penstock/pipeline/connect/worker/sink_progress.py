@@ -6,12 +6,12 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from penstock.client.admin.group_offsets import CommittedOffset, alter_group_offsets, list_group_offsets
-from penstock.client.cluster import Cluster
-from penstock.client.errors import KafkaError
 from penstock.pipeline.connect.tasks.work import TaskReport
 from penstock.pipeline.connect.worker.sink_partitions import find_partitions, group_of
 from penstock.pipeline.connect.worker.ticks import ConnectorTasks
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.connect.worker")
 

@@ -13,8 +13,6 @@ from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import PenstockError
 from penstock.pipeline.connect.api.connector import SinkConnector
 from penstock.pipeline.connect.errors import AlreadyExistsError, ConnectError, NotFoundError
@@ -73,6 +71,8 @@ from penstock.pipeline.connect.worker.own_connectors import OwnConnectors
 from penstock.pipeline.connect.worker.published_states import removal_of
 from penstock.pipeline.connect.worker.running_connector import RunningConnector, Surroundings
 from penstock.settings.kinds import to_text
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError
 
 log = logging.getLogger("penstock.connect.worker")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.client.cluster import Cluster
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records
 from penstock.client.config import ConsumerConfig
-from penstock.client.errors import error_for, is_retriable
 from penstock.errors import ErrorCode
 from penstock.rest.v2.consumers.progress import Place, Progress
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import error_for, is_retriable
 
 LEADERLESS_SECONDS = 0.1
 """How soon the leader of a partition is looked for that had none."""

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 
 from penstock.client.admin.group_offsets import CommittedOffset, list_group_offsets
 from penstock.client.admin.list_offsets import OffsetSpec
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
-from penstock.client.errors import KafkaError
 from penstock.errors import ErrorCode
 from penstock.rest.v2.consumers.errors import illegal_state, instance_not_found
 from penstock.rest.v2.consumers.fetching import Fetcher
@@ -26,6 +24,8 @@ from penstock.rest.v2.consumers.membership import LOOKUP_TIMEOUT_MS, Membership,
 from penstock.rest.v2.consumers.offsets import OffsetToCommit, commit, offsets_at, starting_offsets
 from penstock.rest.v2.consumers.progress import Progress
 from penstock.types import TopicPartition
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import KafkaError
 
 if TYPE_CHECKING:
     from penstock.rest.v2.consumers.instance_config import InstanceConfig

@@ -7,11 +7,11 @@ import logging
 import uuid
 from contextlib import AsyncExitStack
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.rest.settings import RestSettings
 from penstock.rest.v2.consumers.errors import already_exists, instance_not_found, too_many_instances
 from penstock.rest.v2.consumers.instance import ConsumerInstance
 from penstock.rest.v2.consumers.instance_config import InstanceConfig
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 
 log = logging.getLogger("penstock.rest.consumers")
 

@@ -15,15 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster
 from penstock.client.config import ConsumerConfig
-from penstock.client.errors import (
-    BrokerUnreachableError,
-    KafkaError,
-    KafkaTimeoutError,
-    error_for,
-    is_retriable,
-)
 from penstock.client.group_member import GroupMember, GroupTerms, cluster_config_of, is_thrown_out, pause
 from penstock.errors import ErrorCode, PenstockError
 from penstock.rest.v2.consumers.group_protocol import (
@@ -36,6 +28,14 @@ from penstock.rest.v2.consumers.group_protocol import (
 )
 from penstock.types import TopicPartition
 from penstock.wire.messages.join_group import JoinGroupResponse
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
+from penstock.wire_client.errors import (
+    BrokerUnreachableError,
+    KafkaError,
+    KafkaTimeoutError,
+    error_for,
+    is_retriable,
+)
 
 log = logging.getLogger("penstock.rest.consumers")
 

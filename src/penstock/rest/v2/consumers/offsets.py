@@ -11,9 +11,7 @@ from penstock.client.admin.group_offsets import (
     list_group_offsets,
 )
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
-from penstock.client.cluster import Cluster
 from penstock.client.config import ConsumerConfig
-from penstock.client.errors import KafkaError, error_for
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.offset_commit import (
@@ -22,6 +20,8 @@ from penstock.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
+from penstock.wire_client import Cluster
+from penstock.wire_client.errors import KafkaError, error_for
 
 _RESETS = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.client.errors import BrokerUnreachableError, KafkaError, RetriableError
 from penstock.client.serializers.base import Field as Part
 from penstock.errors import ErrorCode
 from penstock.rest.errors import RETRIABLE, RETRY_AFTER_SECONDS
@@ -23,6 +22,7 @@ from penstock.rest.v2.consumers.instance import ConsumerInstance
 from penstock.rest.v2.consumers.progress import SetAside
 from penstock.web.errors import HttpError, unavailable
 from penstock.web.request import ClientGone
+from penstock.wire_client.errors import BrokerUnreachableError, KafkaError, RetriableError
 
 LONGEST_FETCH_MS = 500
 FETCH_BYTES, LEAST_FETCH_BYTES = 1024 * 1024, 64 * 1024

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from penstock.client.cluster import Cluster, ClusterConfig, asyncio_cluster, blocking_cluster, now
 from penstock.testing import InProcessBroker
+from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster, blocking_cluster, now
 
 Question = Callable[[Cluster], Awaitable[Any]]
 

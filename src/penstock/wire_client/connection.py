@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from penstock.client.cluster.config import ClusterConfig
-from penstock.client.cluster.network import Address, Channel, Network
-from penstock.client.errors import UnsupportedVersionError, raise_for
 from penstock.errors import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.frames import decode_response_frame, encode_request_frame
 from penstock.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from penstock.wire.schema import ApiMessage
+from penstock.wire_client.config import ClusterConfig
+from penstock.wire_client.errors import UnsupportedVersionError, raise_for
+from penstock.wire_client.network import Address, Channel, Network
 
 A = TypeVar("A", bound=ApiMessage)
 
@@ -39,7 +39,7 @@ class Connection:
         try:
             await connection._learn_versions()
             if security.uses_sasl:
-                from penstock.client.cluster.authentication import authenticate
+                from penstock.wire_client.authentication import authenticate
 
                 await authenticate(connection, security)
         except BaseException:

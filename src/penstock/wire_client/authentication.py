@@ -1,12 +1,12 @@
 """SASL over a connection: the handshake names the mechanism, then its conversation goes on until it is done."""
 
-from penstock.client.cluster.connection import Connection
-from penstock.client.cluster.sasl import conversation
-from penstock.client.cluster.security import Security
-from penstock.client.errors import raise_for
 from penstock.errors import ErrorCode
 from penstock.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from penstock.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import raise_for
+from penstock.wire_client.sasl import conversation
+from penstock.wire_client.security import Security
 
 
 async def authenticate(connection: Connection, security: Security) -> None:

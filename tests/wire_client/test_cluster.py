@@ -8,13 +8,6 @@ from typing import Any
 
 import pytest
 
-from penstock.client.cluster import Cluster, ClusterConfig, CoordinatorKind, Disconnected
-from penstock.client.errors import (
-    BrokerUnreachableError,
-    KafkaError,
-    KafkaTimeoutError,
-    UnsupportedVersionError,
-)
 from penstock.errors import ConfigError, ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
@@ -31,8 +24,15 @@ from penstock.wire.messages.streams_group_describe import (
     StreamsGroupDescribeRequest,
     StreamsGroupDescribeResponse,
 )
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster, ClusterConfig, CoordinatorKind, Disconnected
+from penstock.wire_client.errors import (
+    BrokerUnreachableError,
+    KafkaError,
+    KafkaTimeoutError,
+    UnsupportedVersionError,
+)
 from tests.support.processes import free_port
+from tests.wire_client.conftest import Asker
 
 
 def test_who_is_there(ask: Asker, broker: InProcessBroker) -> None:
@@ -230,7 +230,7 @@ def test_addresses() -> None:
 
 
 def test_every_code_has_its_error() -> None:
-    from penstock.client.errors import error_for, java_exception_name
+    from penstock.wire_client.errors import error_for, java_exception_name
 
     for code in ErrorCode:
         if code is not ErrorCode.NONE:

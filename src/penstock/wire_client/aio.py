@@ -8,8 +8,8 @@ from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from penstock.client.cluster.network import Address, Disconnected, size_of_answer
 from penstock.wire.records_field import Part
+from penstock.wire_client.network import Address, Disconnected, size_of_answer
 
 T = TypeVar("T")
 

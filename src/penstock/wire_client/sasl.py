@@ -8,8 +8,8 @@ import hmac
 import secrets
 from collections.abc import Generator
 
-from penstock.client.cluster.security import Security
-from penstock.client.errors import AuthenticationError
+from penstock.wire_client.errors import AuthenticationError
+from penstock.wire_client.security import Security
 
 Conversation = Generator[bytes, bytes, None]
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}

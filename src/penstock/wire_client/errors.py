@@ -16,8 +16,8 @@ An error that the broker answered carries its `code`. `java_name` is what Kafka'
 
 from typing import ClassVar
 
-from penstock.client.error_facts import FACTS, Kind
 from penstock.errors import ErrorCode, PenstockError
+from penstock.wire_client.error_facts import FACTS, Kind
 
 JAVA_ERRORS_PACKAGE = "org.apache.kafka.common.errors"
 IS_IT_RUNNING = "is `penstock up` running?"
@@ -89,7 +89,7 @@ class AuthenticationError(KafkaError):
     """The broker does not accept who we say we are.
 
     >>> from penstock import AuthenticationError
-    >>> from penstock.client.errors import error_for
+    >>> from penstock.wire_client.errors import error_for
     >>> from penstock.errors import ErrorCode
     >>> isinstance(error_for(ErrorCode.SASL_AUTHENTICATION_FAILED), AuthenticationError)
     True
@@ -102,7 +102,7 @@ class AuthorizationError(KafkaError):
     """The principal may not do this.
 
     >>> from penstock import AuthorizationError
-    >>> from penstock.client.errors import error_for
+    >>> from penstock.wire_client.errors import error_for
     >>> from penstock.errors import ErrorCode
     >>> isinstance(error_for(ErrorCode.TOPIC_AUTHORIZATION_FAILED), AuthorizationError)
     True
@@ -128,7 +128,7 @@ class TransactionAbortableError(KafkaError):
     """This transaction cannot be committed any more: abort it, and do its work again in another.
 
     >>> from penstock import TransactionAbortableError
-    >>> from penstock.client.errors import error_for
+    >>> from penstock.wire_client.errors import error_for
     >>> from penstock.errors import ErrorCode
     >>> isinstance(error_for(ErrorCode.TRANSACTION_ABORTABLE), TransactionAbortableError)
     True
@@ -158,7 +158,7 @@ class UnsupportedVersionError(KafkaError):
     """The broker has no version of this API that can do what was asked.
 
     >>> from penstock import UnsupportedVersionError
-    >>> from penstock.client.errors import error_for
+    >>> from penstock.wire_client.errors import error_for
     >>> from penstock.errors import ErrorCode
     >>> isinstance(error_for(ErrorCode.UNSUPPORTED_VERSION), UnsupportedVersionError)
     True

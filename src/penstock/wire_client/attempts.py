@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.client.cluster.config import ClusterConfig
-from penstock.client.cluster.network import Disconnected, Network
-from penstock.client.errors import IS_IT_RUNNING, BrokerUnreachableError, KafkaError, KafkaTimeoutError
+from penstock.wire_client.config import ClusterConfig
+from penstock.wire_client.errors import IS_IT_RUNNING, BrokerUnreachableError, KafkaError, KafkaTimeoutError
+from penstock.wire_client.network import Disconnected, Network
 
 
 class Attempts:

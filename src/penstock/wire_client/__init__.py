@@ -10,10 +10,10 @@ async with asyncio_cluster(config) as cluster:
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from penstock.client.cluster.blocking import BlockingNetwork, now
-from penstock.client.cluster.cluster import Cluster, ClusterView, CoordinatorKind, Node
-from penstock.client.cluster.config import ClusterConfig
-from penstock.client.cluster.network import Address, Disconnected
+from penstock.wire_client.blocking import BlockingNetwork, now
+from penstock.wire_client.cluster import Cluster, ClusterView, CoordinatorKind, Node
+from penstock.wire_client.config import ClusterConfig
+from penstock.wire_client.network import Address, Disconnected
 
 __all__ = [
     "Address",
@@ -40,7 +40,7 @@ def blocking_cluster(config: ClusterConfig) -> Iterator[Cluster]:
 
 @asynccontextmanager
 async def asyncio_cluster(config: ClusterConfig) -> AsyncIterator[Cluster]:
-    from penstock.client.cluster.aio import AsyncioNetwork
+    from penstock.wire_client.aio import AsyncioNetwork
 
     network = AsyncioNetwork()
     cluster = Cluster(config, network)

@@ -14,16 +14,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
-from penstock.client.cluster.attempts import Attempts
-from penstock.client.cluster.config import ClusterConfig
-from penstock.client.cluster.connection import Connection
-from penstock.client.cluster.network import Address, Disconnected, Network
-from penstock.client.cluster.warn import warn
-from penstock.client.errors import IS_IT_RUNNING, KafkaError, error_for, is_retriable
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from penstock.wire.schema import ApiMessage
+from penstock.wire_client.attempts import Attempts
+from penstock.wire_client.config import ClusterConfig
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import IS_IT_RUNNING, KafkaError, error_for, is_retriable
+from penstock.wire_client.network import Address, Disconnected, Network
+from penstock.wire_client.warn import warn
 
 A = TypeVar("A", bound=ApiMessage)
 T = TypeVar("T")

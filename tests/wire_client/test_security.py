@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from penstock.client.cluster import Cluster, ClusterConfig, blocking_cluster, now
-from penstock.client.errors import AuthenticationError, BrokerUnreachableError
 from penstock.wire.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     ScramCredentialUpsertion,
 )
-from tests.client.cluster.conftest import Asker
+from penstock.wire_client import Cluster, ClusterConfig, blocking_cluster, now
+from penstock.wire_client.errors import AuthenticationError, BrokerUnreachableError
 from tests.support.apache_kafka import ApacheKafka, require_java
 from tests.support.certificates import self_signed
 from tests.support.processes import free_port
+from tests.wire_client.conftest import Asker
 from tools.suite.processes import starts_processes
 
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}

@@ -7,8 +7,8 @@ import time
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from penstock.client.cluster.network import Address, Disconnected, size_of_answer
 from penstock.wire.records_field import Part
+from penstock.wire_client.network import Address, Disconnected, size_of_answer
 
 if TYPE_CHECKING:
     import ssl

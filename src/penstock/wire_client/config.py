@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from penstock.client.cluster.network import Address
-from penstock.client.cluster.security import Security
 from penstock.errors import ConfigError
+from penstock.wire_client.network import Address
+from penstock.wire_client.security import Security
 
 DEFAULT_CLIENT_ID = "penstock-admin"
 
