@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.controller.topics import NO_LEADER
 from penstock.errors import ErrorCode
+from penstock.replica.replica_set import NO_LEADER
 from penstock.stack.health import broker_complaint
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.describe_log_dirs import DescribeLogDirsRequest

@@ -305,9 +305,11 @@ def test_a_topic_that_outgrows_its_znode_keeps_its_partitions(broker: InProcessB
 
 
 async def outgrow(broker: InProcessBroker) -> None:
-    cluster = broker.broker.cluster
+    controller = broker.broker.controller
     with pytest.raises(TooLarge, match="/brokers/topics/kept would take"):
-        await cluster.create_partitions(cluster.image.topics["kept"], dict.fromkeys(range(3, 100000), (0,)))
+        await controller.create_partitions(
+            controller.image.topics["kept"], dict.fromkeys(range(3, 100000), (0,))
+        )
 
 
 # a name that is used again
@@ -330,6 +332,6 @@ async def ask_during_deletion(broker: InProcessBroker) -> None:
         await asyncio.sleep(0)
     assert not deletion.done()
     with pytest.raises(ApiError) as refused:
-        await topics.auto_create("again")
+        await broker.broker.topic_creation.auto_create("again")
     assert refused.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await deletion

@@ -8,7 +8,7 @@ from penstock.group.metadata_hash import TopicHashes
 from penstock.group.migration import classic_metadata
 from penstock.group.shard import GroupShard
 from penstock.group.xxh3 import hash_xxh3
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 from penstock.wire.stored.group import ConsumerGroupMemberMetadataKey, CurrentTopicPartitions
 from penstock.wire.stored_records import decode_value, encode_key, encode_value
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from penstock.controller.image import ClusterImage, TopicImage
 from penstock.errors import ApiError
 from penstock.machine import Machine, Outcome, Producer, RecordContext, Ticket, TimerKey
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 from penstock.wire.schema import StoredMessage
 from penstock.wire.stored_records import decode_key, decode_value, encode_key, encode_value
 

@@ -21,7 +21,7 @@ from penstock.records.batch import Batch, split_batches
 from penstock.records.builder import build_batch
 from penstock.records.control import read_end_transaction_marker
 from penstock.records.reader import Record, iterate_records
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 from penstock.settings.broker import BrokerSettings
 from penstock.settings.topic import TopicSettings
 from penstock.testing.memory_fs import MemoryFileSystem
@@ -37,13 +37,21 @@ PARTITIONS = 3
 TOPIC = "orders"
 
 
+class Unheard:
+    """Wakes nobody: nobody waits."""
+
+    def wake(self, partition: Partition) -> None: ...
+
+    def wake_followers(self, partition: Partition) -> None: ...
+
+
 class SimulatedPartition:
     """A partition whose broker may be restarted."""
 
     def __init__(self, index: int) -> None:
         self.where = TopicPartition(TOPIC, index)
         self._fs = MemoryFileSystem()
-        self._directory = HostedDirectory(self._fs, "/logs", lambda partition: None)
+        self._directory = HostedDirectory(self._fs, "/logs", Unheard())
         self._fs.make_directory("/logs")
         self.now_ms = 0
         self._open()
@@ -54,6 +62,7 @@ class SimulatedPartition:
         )
         replicas = ReplicaSet((0,), (0,), 0, 0)
         self.partition = Partition(self.where, b"", 0, replicas, log, self._directory, log.log_end_offset)
+        self.partition.become_leader(replicas, self.now_ms)
 
     @property
     def log(self) -> PartitionLog:

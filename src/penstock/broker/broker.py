@@ -5,26 +5,37 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
-from penstock.broker.coordination import Coordination
+from penstock.broker.controller import Controller
+from penstock.broker.coordination import Coordination, CoordinationError
 from penstock.broker.coordinators import Coordinators
 from penstock.broker.features import Features
 from penstock.broker.fetch_sessions import FetchSessionCache
+from penstock.broker.forwarding import Forwarding
+from penstock.broker.image_follower import ImageFollower
+from penstock.broker.image_writing import ImageWriter
+from penstock.broker.in_sync import InSync
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
 from penstock.broker.long_batches import LongBatches
 from penstock.broker.maintenance import Maintenance
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
-from penstock.broker.producer_ids import ProducerIds
+from penstock.broker.peers import Peers
+from penstock.broker.producer_ids import ProducerIds, claim_producer_ids
+from penstock.broker.registration import Registration
+from penstock.broker.replication import Following, Replication
 from penstock.broker.router import Router, load_handlers
+from penstock.broker.topic_creation import TopicCreation
 from penstock.broker.topics import Topics
 from penstock.broker.wakeups import Wakeups
 from penstock.clock import Clock, SystemClock
-from penstock.controller.image import ClusterImage, TopicImage
+from penstock.controller.changes import Changes
+from penstock.controller.elections import is_led
+from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, StorageError
 from penstock.log.fs import FileSystem, RealFileSystem
+from penstock.replica.replica_set import ReplicaSet
 from penstock.settings.broker import BrokerSettings
 from penstock.types import TopicPartition
 
@@ -34,6 +45,9 @@ FETCH_SESSION_EVICTION_MS = 120_000
 """A fetch session that was used within this time keeps its place when all places are taken."""
 
 
+REGISTER_AGAIN_SECONDS = 0.5
+HAND_OVER_SECONDS = 10.0
+"""For others to take over what this broker leads, before it stops."""
 NO_PARTITIONS: frozenset[int] = frozenset()
 
 
@@ -59,13 +73,28 @@ class Broker:
             FETCH_SESSION_EVICTION_MS,
         )
         self.coordination = Coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
-        self.cluster = Cluster(settings, self.clock, self.coordination)
-        self.features = Features(self.cluster)
-        self.producer_ids = ProducerIds(self.cluster.claim_producer_ids)
+        self.registration = Registration(settings, self.clock, self.coordination)
+        self.image_follower = ImageFollower(self.coordination, self.clock)
+        self.image = self.image_follower.image
+        self.controller = Controller(
+            self.registration, self.coordination, self.clock, self.image_follower, self._allows_unclean
+        )
+        self.peers = Peers(settings, self.registration, self.image)
+        self.forwarding = Forwarding(self.peers)
+        self.replication = Replication(
+            Following(self.peers, self.registration, self.image, self.clock, lambda: self.settings)
+        )
+        self.in_sync = InSync(
+            self.partitions, lambda: self.settings, self.clock, self.coordination, self.image_follower
+        )
+        self.image_writer = ImageWriter(self.coordination, self.image_follower)
+        self.features = Features(self.image, self.image_writer)
+        self.producer_ids = ProducerIds(lambda: claim_producer_ids(self.coordination, self.broker_id))
         self.coordinators = Coordinators(self)
         self.long_work = asyncio.Semaphore(1)
         """For one long request at a time, which is read in a thread and may take much memory."""
         self._knows_its_topics = False
+        self._registering: asyncio.Task[None] | None = None
 
     @property
     def settings(self) -> BrokerSettings:
@@ -73,19 +102,15 @@ class Broker:
         return self.configs.current
 
     @property
-    def image(self) -> ClusterImage:
-        return self.cluster.image
-
-    @property
     def broker_id(self) -> int:
-        return self.cluster.broker_id
+        return self.registration.broker_id
 
     # life
 
     async def start(self) -> None:
         settings = self.static_settings
         load_handlers()
-        self.directories = LogDirectories(self.fs, settings.data_dirs, self.wakeups.wake)
+        self.directories = LogDirectories(self.fs, settings.data_dirs, self.wakeups)
         try:
             await self._start(settings)
         except BaseException:
@@ -94,38 +119,97 @@ class Broker:
 
     async def _start(self, settings: BrokerSettings) -> None:
         await self.coordination.connect(settings.zookeeper_connection_wait_ms)
-        await self.cluster.identify(self.directories.stored_broker_id())
-        self.directories.claim(self.cluster.broker_id, self.image.cluster_id)
+        self.image.cluster_id = await self.registration.identify(self.directories.stored_broker_id())
+        self.directories.claim(self.broker_id, self.image.cluster_id)
         self.configs = Configs(settings, self.image, self.broker_id)
-        self.topics = Topics(self.cluster, self.configs)
+        self.topics = Topics(self.controller, self.configs)
+        self.topic_creation = TopicCreation(self.topics, self.forwarding, self.image_follower)
         endpoints = await self.listeners.bind(settings)
-        await self.cluster.join(endpoints, self)
+        self.coordination.on_session_lost(self._on_session_lost)
+        await self.registration.register(endpoints)
+        await self.image_follower.start(self)
         self._knows_its_topics = True
         self.coordinators.start()
+        await self.controller.start()
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
 
     async def _give_up(self) -> None:
         await self.listeners.close()
+        self._leave_cluster()
+        await self.peers.close()
         self.long_batches.close()
         self.directories.release()
         await self.coordination.close()
 
+    def _leave_cluster(self) -> None:
+        if self._registering is not None:
+            self._registering.cancel()
+        self.controller.stop()
+        self.in_sync.close()
+        self.image_follower.stop()
+        self.replication.close()
+
     async def stop(self) -> None:
-        """Serves no more, writes everything out, and leaves the cluster."""
+        """Has others take over what it leads, serves no more, writes everything out, and leaves the cluster."""
+        await self._hand_over()
         await self.listeners.close()
+        self._leave_cluster()
+        await self.peers.close()
         await self.router.finish_kept()
         self.long_batches.close()
         self.coordinators.close()
         await self.maintenance.stop()
         await self.directories.close(list(self.partitions))
-        await self.cluster.leave()
+        await self.coordination.close()
+
+    async def _hand_over(self) -> None:
+        """A controlled shutdown: what has another replica in sync is led by it before this broker goes."""
+        if not self._leads_what_others_could():
+            return
+        try:
+            async with asyncio.timeout(HAND_OVER_SECONDS):
+                await self.image_writer.announce_leaving(*self.registration.leaving())
+                await self.image_follower.until(lambda: not self._leads_what_others_could())
+        except (TimeoutError, CoordinationError) as error:
+            log.warning(
+                "others do not take over all that this broker leads: %s", error or "no answer in time"
+            )
+
+    def _leads_what_others_could(self) -> bool:
+        return any(self._can_be_taken_over(partition) for partition in self.partitions)
+
+    def _can_be_taken_over(self, partition: Partition) -> bool:
+        brokers, state = self.image.brokers, partition.replica_set
+        return partition.leader is not None and any(
+            other != self.broker_id and other in brokers and not brokers[other].is_leaving
+            for other in state.isr
+        )
+
+    def _on_session_lost(self) -> None:
+        log.warning("the ZooKeeper session expired; registering broker %d anew", self.broker_id)
+        self.controller.resign()
+        if self._registering is not None:
+            self._registering.cancel()
+        self._registering = self.loop.create_task(self._register_again())
+
+    async def _register_again(self) -> None:
+        while True:
+            try:
+                await self.registration.register(self.registration.endpoints)
+            except CoordinationError as error:
+                log.error("registering anew failed, and is tried again: %s", error)
+                await asyncio.sleep(REGISTER_AGAIN_SECONDS)
+            else:
+                break
+        self.image_follower.reload()
+        self.controller.campaign()
 
     @property
     def addresses(self) -> Mapping[str, tuple[str, int]]:
         """What clients connect to, by listener."""
-        return self.cluster.endpoints
+        return self.registration.endpoints
 
     def offline_partitions(self, topic: str) -> AbstractSet[int]:
         """Partitions that should be served here, but whose log directory is offline."""
@@ -141,18 +225,74 @@ class Broker:
         self.coordinators.on_topic(topic)
 
     def on_partitions(self, topic: TopicImage) -> None:
-        """Hosts the partitions that have a replica here."""
+        """Hosts the partitions that have a replica here, in the role that the image has for each."""
         hosted = self.partitions.by_name.get(topic.name)
         for index, replica_set in topic.partitions.items():
-            if self.broker_id not in replica_set.replicas:
-                continue
-            if hosted is not None and index in hosted.partitions:
-                if hosted.partitions[index].replica_set != replica_set:
-                    hosted.partitions[index].become_leader(replica_set)
-                continue
-            self._host(topic, index)
+            partition = hosted.partitions.get(index) if hosted is not None else None
+            if self.broker_id in replica_set.replicas:
+                partition = partition or self._host(topic, index)
+                if partition is not None:
+                    self._give_role(partition, replica_set)
+            elif partition is not None:
+                self._stop_hosting(partition)
 
-    def _host(self, topic: TopicImage, index: int) -> None:
+    def _give_role(self, partition: Partition, replica_set: ReplicaSet) -> None:
+        known = partition.replica_set
+        is_same_epoch = known.leader_epoch == replica_set.leader_epoch
+        if replica_set.leader == self.broker_id and is_led(replica_set, self.image.brokers):
+            if partition.leader is not None and is_same_epoch:
+                if known != replica_set:
+                    partition.on_replica_set(replica_set)
+                return
+            self.replication.forget(partition)
+            partition.become_leader(replica_set, self.clock.monotonic_ms())
+            self.coordinators.on_partition(partition)
+            return
+        if partition.leader is not None:
+            self.coordinators.on_partition_lost(partition)
+            partition.become_follower(replica_set)
+        elif is_same_epoch and known.leader == replica_set.leader and self.replication.is_followed(partition):
+            partition.on_replica_set(replica_set)
+            return
+        else:
+            partition.become_follower(replica_set)
+        self.replication.follow(partition)
+
+    def _stop_hosting(self, partition: Partition) -> None:
+        """The replica was moved to other brokers."""
+        log.info("%s has no replica here any more", partition.topic_partition)
+        if partition.leader is not None:
+            self.coordinators.on_partition_lost(partition)
+        self.replication.forget(partition)
+        self.partitions.remove(partition)
+        self._delete(partition)
+
+    def _delete(self, partition: Partition) -> None:
+        partition.is_deleted = True
+        self.replication.forget(partition)
+        self.wakeups.wake(partition)
+        if not partition.directory.offline:
+            partition.directory.retire(partition, self.clock.now_ms())
+
+    def on_brokers(self) -> None:
+        """Leaders may have come back, or have lost the right to lead."""
+        if not self._knows_its_topics:
+            return
+        for partition in list(self.partitions):
+            if len(partition.replica_set.replicas) > 1:
+                self._give_role(partition, partition.replica_set)
+        self.controller.look_at_all()
+
+    def on_image(self, changes: Changes | None) -> None:
+        if changes is None:
+            self.controller.look_at_all()
+        else:
+            self.controller.look_at(changes.topics | changes.states.keys())
+
+    def _allows_unclean(self, topic: str) -> bool:
+        return self.configs.topic_settings(topic).unclean_leader_election_enable
+
+    def _host(self, topic: TopicImage, index: int) -> Partition | None:
         topic_partition = TopicPartition(topic.name, index)
         try:
             opened = self.directories.open_log(
@@ -168,7 +308,7 @@ class Broker:
                 self.directories.refuse_if_all_offline()
             log.error("partition %s can't be hosted: %s", topic_partition, error)
             self.partitions.add_unavailable(topic_partition, topic.topic_id)
-            return
+            return None
         partition = Partition(
             topic_partition,
             topic.topic_id,
@@ -179,12 +319,13 @@ class Broker:
             opened.high_watermark,
         )
         self.partitions.add(partition)
-        self.coordinators.on_partition(partition)
+        return partition
 
     def on_topic_removed(self, topic: TopicImage) -> Iterator[None]:
         partitions = self.partitions.remove_topic(topic.name)
         for partition in partitions:
             partition.is_deleted = True
+            self.replication.forget(partition)
             self.wakeups.wake(partition)
         self.coordinators.on_topic_removed(topic)
         return self._retire(partitions)

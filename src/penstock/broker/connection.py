@@ -33,10 +33,11 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, cast
 
 from penstock.broker.loop_meter import Metered
+from penstock.broker.parked import Encoded, Parked
 from penstock.broker.produce_memo import ProduceMemos
 from penstock.broker.receive_buffers import LARGE_BUFFER_BYTES, SMALL_BUFFER_BYTES
 from penstock.errors import ProtocolError
@@ -61,34 +62,6 @@ MAX_PARTS_PER_CALL = 512
 
 _frame_size = struct.Struct(">i").unpack_from
 _api_key = struct.Struct(">h").unpack_from
-
-
-class Parked:
-    """A request whose answer comes later: its handler derives from this, and calls `respond` in the end."""
-
-    __slots__ = ("respond",)
-
-    def __init__(self) -> None:
-        self.respond: Callable[[ApiMessage], None] = _not_connected
-
-    def on_close(self) -> None:
-        """The connection is gone; nobody waits for the answer any more."""
-        raise NotImplementedError
-
-
-def _not_connected(response: ApiMessage) -> None:
-    raise AssertionError(f"{response!r} answered before the connection took the parked request")
-
-
-def is_connected(parked: Parked) -> bool:
-    """Whether the connection has taken the request, so that `respond` reaches the client."""
-    return parked.respond is not _not_connected
-
-
-class Encoded(NamedTuple):
-    """A response that somebody has encoded already."""
-
-    parts: list[Part]
 
 
 Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None

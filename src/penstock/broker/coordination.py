@@ -46,6 +46,9 @@ REPEAT_SECONDS = 0.05
 class CoordinationError(PenstockError):
     """ZooKeeper can't be reached, or refused what was asked."""
 
+    path: str = ""
+    """Of the node that it is about, if it is about one."""
+
 
 class NodeExists(CoordinationError):
     """The znode is there already."""
@@ -57,6 +60,10 @@ class NoNode(CoordinationError):
 
 class VersionConflict(CoordinationError):
     """The znode was changed by somebody else."""
+
+
+class CheckFailed(CoordinationError):
+    """A node that was not to have changed has changed, so nothing was done."""
 
 
 class TooLarge(CoordinationError):
@@ -84,6 +91,7 @@ class Node:
     data: bytes
     version: int
     creation_zxid: int
+    modification_zxid: int
     ephemeral_owner: int
 
 
@@ -108,11 +116,19 @@ class Delete:
     version: int = -1
 
 
-Operation = Create | Set | Delete
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Nothing is changed; all that stands beside it is refused if the node has another version."""
+
+    path: str
+    version: int
+
+
+Operation = Create | Set | Delete | Check
 
 
 def _size(operation: Operation) -> int:
-    data = b"" if isinstance(operation, Delete) else operation.data
+    data = b"" if isinstance(operation, Delete | Check) else operation.data
     return len(operation.path.encode()) + len(data) + OPERATION_OVERHEAD_BYTES
 
 
@@ -194,7 +210,7 @@ class Coordination:
         """`on_change` is called on the loop, once, when the node changes or goes, or nobody watches it any more."""
         watch = None if on_change is None else self._watch(on_change)
         data, stat = await self._repeat(lambda: self._client.get_async(path, watch=watch))
-        return Node(data, stat.version, stat.czxid, stat.ephemeralOwner)
+        return Node(data, stat.version, stat.czxid, stat.mzxid, stat.ephemeralOwner)
 
     async def children(self, path: str, on_change: Callable[[], None] | None = None) -> list[str]:
         """The names of the children; `on_change` is called on the loop, once, when they change."""
@@ -215,6 +231,13 @@ class Coordination:
 
         return str(await (self._call(begin()) if create.ephemeral else self._repeat(begin)))
 
+    async def ensure(self, path: str, data: bytes = b"") -> None:
+        """The node is there then; one that was there keeps its data."""
+        try:
+            await self.create(Create(path, data), make_parents=True)
+        except NodeExists:
+            return
+
     async def set(self, path: str, data: bytes, version: int = -1) -> int:
         _check_size(Set(path, data, version))
         stat = await self._repeat(lambda: self._client.set_async(path, data, version))
@@ -225,20 +248,31 @@ class Coordination:
 
     # many at once
 
-    async def transact(self, operations: Iterable[Operation]) -> None:
-        """All or nothing, for what fits in one transaction; longer lists go as several, in order."""
+    async def transact(self, operations: Iterable[Operation], guard: Check | None = None) -> str:
+        """All or nothing, for what fits in one transaction; longer lists go as several, in order, each with the guard.
+
+        Returns the path of the last node, which for a sequential one is news."""
         pending = list(operations)
         check_sizes(pending)
+        guards: list[Operation] = [] if guard is None else [guard]
+        last: Any = ""
         for part in _split(pending):
-            await self._commit(part)
+            last = (await self._commit(guards + part))[-1]
+        return str(last)
 
-    async def _commit(self, operations: list[Operation]) -> None:
+    async def _commit(self, operations: list[Operation]) -> list[Any]:
         is_ephemeral = any(isinstance(each, Create) and each.ephemeral for each in operations)
         begin = partial(self._begin_transaction, operations)
         results = await (self._call(begin()) if is_ephemeral else self._repeat(begin))
         for operation, result in zip(operations, results, strict=True):
             if isinstance(result, Exception) and not isinstance(result, RolledBackError):
-                raise _translate(result, operation.path)
+                error = _translate(result, operation.path)
+                if isinstance(operation, Check) and isinstance(error, NoNode | VersionConflict):
+                    error = CheckFailed(str(error))
+                if isinstance(error, CoordinationError):
+                    error.path = operation.path
+                raise error
+        return list(results)
 
     def _begin_transaction(self, operations: list[Operation]) -> Any:
         transaction = self._client.transaction()
@@ -250,6 +284,8 @@ class Coordination:
                     transaction.set_data(path, data, version)
                 case Delete(path, version):
                     transaction.delete(path, version)
+                case Check(path, version):
+                    transaction.check(path, version)
         return transaction.commit_async()
 
     async def delete_tree(self, path: str) -> None:

@@ -101,6 +101,14 @@ class Coordinators:
             if shards.topic.name == partition.topic_partition.topic:
                 shards.on_partition(partition)
 
+    def on_partition_lost(self, partition: Partition) -> None:
+        """Another broker leads it from now on."""
+        if partition in self._to_load:
+            self._to_load.remove(partition)
+        for shards in self.all():
+            if shards.topic.name == partition.topic_partition.topic:
+                shards.on_partition_lost(partition)
+
     def on_topic(self, topic: TopicImage) -> None:
         """A topic was created, or has grown."""
         if not self._is_started:

@@ -5,7 +5,7 @@ import logging
 import os
 import uuid
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.errors import ConfigError, StorageError
 from penstock.log.fs import FileSystem
@@ -41,18 +41,27 @@ def free_space(path: str) -> str:
     return f"{disk.f_bavail * disk.f_frsize} bytes free"
 
 
+class Wakes(Protocol):
+    """Wakes who waits for a partition, see `broker.wakeups`."""
+
+    def wake(self, partition: "Partition") -> None: ...
+
+    def wake_followers(self, partition: "Partition") -> None: ...
+
+
 class HostedDirectory:
     def __init__(
         self,
         fs: FileSystem,
         path: str,
-        wake: "Callable[[Partition], None]",
+        wakeups: "Wakes",
         on_offline: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_offline` may be called from any thread."""
         self.fs = fs
         self.path = os.path.abspath(path)
-        self.wake = wake
+        self.wake = wakeups.wake
+        self.wake_followers = wakeups.wake_followers
         self.on_offline = on_offline
         self.failure: StorageError | None = None
         self.stored: set[TopicPartition] = set()

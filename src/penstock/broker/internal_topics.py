@@ -37,15 +37,13 @@ class InternalTopic:
 
     async def create(self, broker: "Broker") -> None:
         settings = broker.settings
-        replicas = min(self.replicas(settings), len(broker.cluster.live_broker_ids()))
+        replicas = min(self.replicas(settings), len(broker.image.brokers))
         configs = self.configs(settings, replicas)
         try:
-            assignment = broker.topics.plan(self.name, self.partitions(settings), replicas, {}, configs)
-            await broker.topics.create(self.name, assignment, configs)
+            await broker.topic_creation.create(self.name, self.partitions(settings), replicas, configs)
         except ApiError as error:
-            if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
-                log.error("the topic %s can't be created: %s", self.name, error)
-                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+            log.error("the topic %s can't be created: %s", self.name, error)
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
 
 def _codec_name(codec: int) -> str:

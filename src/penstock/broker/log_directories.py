@@ -7,11 +7,11 @@ whoever supervises it starts it again until the disk can be written, and the sta
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from penstock.broker.hosted_directory import HostedDirectory
+from penstock.broker.hosted_directory import HostedDirectory, Wakes
 from penstock.broker.partition import Partition
 from penstock.errors import DISK_ERRNOS, ApiError, ErrorCode, StorageError
 from penstock.log.fs import FileSystem
@@ -34,11 +34,11 @@ class OpenedLog(NamedTuple):
 
 
 class LogDirectories:
-    def __init__(self, fs: FileSystem, paths: Iterable[str], wake: Callable[[Partition], None]) -> None:
+    def __init__(self, fs: FileSystem, paths: Iterable[str], wakeups: Wakes) -> None:
         self.fs = fs
         self._loop = asyncio.get_running_loop()
         self.all_offline = asyncio.Event()
-        self.directories = [HostedDirectory(fs, path, wake, self._on_offline) for path in paths]
+        self.directories = [HostedDirectory(fs, path, wakeups, self._on_offline) for path in paths]
         for directory in self.directories:
             directory.open()
         self.refuse_if_all_offline()

@@ -12,7 +12,8 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from penstock.broker.connection import Answer, Connection, Encoded, Parked
+from penstock.broker.connection import Answer, Connection
+from penstock.broker.parked import Encoded, Parked
 from penstock.wire.codec import MAX_ELEMENTS, decode_message
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest

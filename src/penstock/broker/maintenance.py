@@ -40,6 +40,7 @@ class Maintenance:
             (self.checkpoint_high_watermarks, settings.replica_high_watermark_checkpoint_interval_ms),
             (self.apply_retention, settings.log_retention_check_interval_ms),
             (self.cleaning.clean_all, settings.log_cleaner_backoff_ms),
+            (self.broker.in_sync.drop_those_that_lag, settings.replica_lag_time_max_ms // 2),
             (self.expire_producers, settings.producer_id_expiration_check_interval_ms),
         ):
             first_ms = min(interval_ms, settings.log_initial_task_delay_ms)

@@ -3,6 +3,13 @@
 Produce appends here, fetch reads here. The log knows nothing of replicas and the replica state nothing of
 files; this is where the two meet: an append moves the leader's log end offset, that may move the high
 watermark, and that wakes the fetches that wait for it.
+
+A partition has one of two roles at a time, for one leader epoch. The leader takes what clients send and tells followers
+how far all are; a follower takes what its leader has (`broker.follower`) and serves nobody but for consumers that it is
+told to. Who changes role is the cluster's image; whoever waits here is woken then, and finds out.
+
+Two kinds of requests wait: readers of what is committed, for the high watermark (`waiters`), and followers, for the end
+of the log (`followers_waiting`), without whom the high watermark would not move.
 """
 
 import asyncio
@@ -18,7 +25,9 @@ from penstock.machine import Producer
 from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
 from penstock.records.builder import build_end_transaction_marker
 from penstock.records.validation import prepare, prepare_own
-from penstock.replica.leader import LeaderState, ReplicaSet
+from penstock.replica.follower import FollowerState, decide_truncation
+from penstock.replica.leader import LeaderState
+from penstock.replica.replica_set import ReplicaSet
 from penstock.txn.transaction import FIRST_VERSION_WITH_EPOCH_BUMP
 from penstock.types import TopicPartition
 
@@ -37,10 +46,11 @@ class Partition:
         "broker_id",
         "directory",
         "flushed_at_ms",
+        "followers_waiting",
         "is_deleted",
         "leader",
         "log",
-        "replica_set",
+        "replica",
         "topic_id",
         "topic_partition",
         "waiters",
@@ -63,24 +73,52 @@ class Partition:
         self.directory = directory
         self.is_deleted = False
         self.waiters: set[Waiter] = set()
+        self.followers_waiting: set[Waiter] = set()
         self.flushed_at_ms = 0
-        self.replica_set = replica_set
-        self.leader = LeaderState(broker_id, replica_set, min(high_watermark, log.log_end_offset))
-        self.become_leader(replica_set)
+        self.leader: LeaderState | None = None
+        self.replica: LeaderState | FollowerState = FollowerState(
+            replica_set, min(high_watermark, log.log_end_offset)
+        )
 
-    def become_leader(self, replica_set: ReplicaSet) -> None:
+    # roles
+
+    def become_leader(self, replica_set: ReplicaSet, now_ms: int) -> None:
         """Takes the leadership for a new epoch; what the log holds beyond the high watermark stays."""
-        self.replica_set = replica_set
-        self.leader = LeaderState(self.broker_id, replica_set, self.leader.high_watermark)
-        self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset)
+        self.replica = self.leader = LeaderState.begin(
+            self.broker_id, replica_set, self.replica.high_watermark, self.log.log_end_offset, now_ms
+        )
+        self.wake_all()
+
+    def become_follower(self, replica_set: ReplicaSet) -> None:
+        self.leader = None
+        self.replica = FollowerState(replica_set, self.replica.high_watermark)
+        self.wake_all()
+
+    def on_replica_set(self, replica_set: ReplicaSet) -> None:
+        """Others are replicas, or in sync, in the same leader epoch."""
+        if self.leader is None:
+            self.replica.replica_set = replica_set
+            return
+        self.leader.on_replica_set(replica_set)
+        self.leader.on_log_end_offset(self.log.log_end_offset)
+        self.wake_all()
+
+    def wake_all(self) -> None:
+        """Whoever waits looks at the partition anew."""
+        if self.waiters or self.followers_waiting:
+            self.directory.wake(self)
+
+    @property
+    def replica_set(self) -> ReplicaSet:
+        return self.replica.replica_set
 
     @property
     def high_watermark(self) -> int:
-        return self.leader.high_watermark
+        return self.replica.high_watermark
 
     @property
     def last_stable_offset(self) -> int:
-        return self.log.last_stable_offset(self.leader.high_watermark)
+        return self.log.last_stable_offset(self.replica.high_watermark)
 
     # checks
 
@@ -95,13 +133,17 @@ class Partition:
         """Refuses a client that talks to the wrong broker or knows another leader epoch."""
         if self.directory.offline:
             self.check_online()
-        replica_set = self.replica_set
-        if current_leader_epoch >= 0 and current_leader_epoch != replica_set.leader_epoch:
-            if current_leader_epoch < replica_set.leader_epoch:
-                raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
-            raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
-        if replica_set.leader != self.broker_id:
+        if current_leader_epoch >= 0:
+            self.check_epoch(current_leader_epoch)
+        if self.leader is None:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def check_epoch(self, current_leader_epoch: int) -> None:
+        known = self.replica.replica_set.leader_epoch
+        if current_leader_epoch < known:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        if current_leader_epoch > known:
+            raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
 
     def on_failure(self, error: StorageError) -> ApiError:
         """A file can't be read or written: its directory goes offline, unless the file was deleted with its topic."""
@@ -188,7 +230,9 @@ class Partition:
 
     def _check_enough_in_sync(self) -> None:
         minimum = self.log.settings.min_insync_replicas
-        if minimum > 1 and not self.leader.has_enough_in_sync(minimum):  # one there is: who leads
+        leader = self.leader
+        assert leader is not None
+        if minimum > 1 and not leader.has_enough_in_sync(minimum):  # one there is: who leads
             raise ApiError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
                 f"The size of the current ISR {list(self.replica_set.isr)} is insufficient to satisfy the "
@@ -196,15 +240,79 @@ class Partition:
             )
 
     def _append(self, batches: list[Batch], now_ms: int, origin: AppendOrigin) -> AppendResult:
+        leader = self.leader
+        assert leader is not None
         try:
             result = self.log.append_as_leader(
-                batches, leader_epoch=self.replica_set.leader_epoch, now_ms=now_ms, origin=origin
+                batches, leader_epoch=leader.replica_set.leader_epoch, now_ms=now_ms, origin=origin
             )
         except StorageError as error:
             raise self.on_failure(error) from error
-        if self.leader.on_log_end_offset(self.broker_id, self.log.log_end_offset) and self.waiters:
+        if leader.on_log_end_offset(self.log.log_end_offset) and self.waiters:
             self.directory.wake(self)
+        elif self.followers_waiting:
+            self.directory.wake_followers(self)
         return result
+
+    # replication
+
+    def on_follower_fetch(self, broker_id: int, offset: int, now_ms: int) -> tuple[int, ...] | None:
+        """A follower has all below `offset`; the set in sync that it should join by that, if it should."""
+        leader = self.leader
+        if leader is None or broker_id not in leader.followers:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if leader.on_fetch(broker_id, offset, self.log.log_end_offset, now_ms) and self.waiters:
+            self.directory.wake(self)
+        return leader.decide_joining(broker_id)
+
+    def append_fetched(
+        self, records: memoryview, leader_high_watermark: int, leader_start_offset: int, now_ms: int
+    ) -> None:
+        """What this replica's leader has sent."""
+        replica = self.replica
+        assert isinstance(replica, FollowerState)
+        try:
+            if len(records):
+                self.log.append_as_follower(records, now_ms=now_ms)
+            if leader_start_offset > self.log.log_start_offset:
+                self.log.delete_records_before(min(leader_start_offset, self.log.log_end_offset))
+        except StorageError as error:
+            raise self.on_failure(error) from error
+        if replica.on_fetched(leader_high_watermark, self.log.log_end_offset):
+            self.wake_all()
+
+    def truncate_to_leader(self, leader_epoch: int, leader_end_offset: int, now_ms: int) -> int:
+        """Cuts off what the leader does not have; where the log ends then."""
+        replica = self.replica
+        assert isinstance(replica, FollowerState)
+        offset = decide_truncation(
+            leader_epoch,
+            leader_end_offset,
+            self.log.epochs.end_offset_for,
+            self.log.log_end_offset,
+            replica.high_watermark,
+        )
+        return self.truncate_to(offset, now_ms)
+
+    def truncate_to(self, offset: int, now_ms: int) -> int:
+        replica = self.replica
+        assert isinstance(replica, FollowerState)
+        try:
+            self.log.truncate_to(offset, now_ms=now_ms)
+        except StorageError as error:
+            raise self.on_failure(error) from error
+        replica.on_truncated(self.log.log_end_offset)
+        return self.log.log_end_offset
+
+    def start_anew_at(self, offset: int, now_ms: int) -> None:
+        """The leader has nothing any more of what this replica would need next."""
+        replica = self.replica
+        assert isinstance(replica, FollowerState)
+        try:
+            self.log.truncate_fully_and_start_at(offset, now_ms=now_ms)
+        except StorageError as error:
+            raise self.on_failure(error) from error
+        replica.high_watermark = offset
 
     # fetch
 
@@ -222,7 +330,7 @@ class Partition:
         """The offset that a reader may read up to."""
         if replica_id >= 0:
             return self.log.log_end_offset
-        return self.last_stable_offset if isolation_level == 1 else self.leader.high_watermark
+        return self.last_stable_offset if isolation_level == 1 else self.replica.high_watermark
 
     # flushing
 

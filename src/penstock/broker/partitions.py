@@ -63,6 +63,14 @@ class Partitions:
             hosted = self.by_name[name] = self.by_id[topic_id] = HostedTopic(name, topic_id)
         return hosted
 
+    def remove(self, partition: Partition) -> None:
+        topic, index = partition.topic_partition
+        self.generation += 1
+        hosted = self.by_name[topic]
+        del hosted.partitions[index]
+        if not hosted.partitions and not hosted.unavailable:
+            del self.by_name[topic], self.by_id[hosted.topic_id]
+
     def remove_topic(self, name: str) -> list[Partition]:
         self.generation += 1
         hosted = self.by_name.pop(name, None)

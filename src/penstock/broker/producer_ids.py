@@ -5,10 +5,33 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from penstock.broker.coordination import CoordinationError
+from penstock.broker.coordination import Coordination, CoordinationError, NoNode, VersionConflict
+from penstock.broker.znode_reading import decoded
+from penstock.controller import znodes
 from penstock.errors import ApiError, ErrorCode
 
 log = logging.getLogger("penstock.broker.producer_ids")
+
+
+BLOCK = 1000
+
+
+async def claim_producer_ids(coordination: Coordination, broker_id: int) -> range:
+    """A block of producer ids that no other broker will ever hand out."""
+    while True:
+        try:
+            node = await coordination.get(znodes.PRODUCER_IDS)
+        except NoNode:
+            await coordination.ensure(znodes.PRODUCER_IDS, znodes.encode_producer_block(broker_id, 0, -1))
+            continue
+        first = decoded(znodes.PRODUCER_IDS, znodes.decode_producer_block, node.data)[1] + 1
+        block = range(first, first + BLOCK)
+        data = znodes.encode_producer_block(broker_id, block.start, block.stop - 1)
+        try:
+            await coordination.set(znodes.PRODUCER_IDS, data, node.version)
+        except VersionConflict:
+            continue
+        return block
 
 
 class ProducerIds:

@@ -13,9 +13,11 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from penstock.broker import forwarding
 from penstock.broker.connection import Answer, Connection, RequestContext
 from penstock.broker.long_requests import LONG_FROM, answer_at_length
 from penstock.broker.loop_meter import LoopMeter
+from penstock.broker.produce_memo import ParkedMemo
 from penstock.broker.receive_buffers import ReceiveBuffers
 from penstock.errors import ProtocolError
 from penstock.wire.api_keys import ApiKey
@@ -62,14 +64,16 @@ def handles(
     *,
     advertised_from: int | None = None,
     refuse_version: "Callable[[Broker], ApiMessage] | None" = None,
+    at_controller: type[ApiMessage] | None = None,
 ) -> Callable[[HandlerT], HandlerT]:
-    """Registers a handler for a request in these versions."""
+    """Registers a handler for a request in these versions; one that only the controller serves names its answer."""
 
     def register(handler: HandlerT) -> HandlerT:
         assert request.API_KEY not in APIS, request
         assert request.VERSIONS[0] <= versions[0] <= versions[1] <= request.VERSIONS[1], (request, versions)
         first = versions[0] if advertised_from is None else advertised_from
-        APIS[request.API_KEY] = Api(request, versions, handler, first, refuse_version)
+        serve = handler if at_controller is None else forwarding.at_controller(handler, at_controller)
+        APIS[request.API_KEY] = Api(request, versions, serve, first, refuse_version)
         return handler
 
     return register
@@ -184,7 +188,10 @@ class Router:
         if key == ProduceRequest.API_KEY:
             out = connection.produce_memos.try_append(frame, correlation_id, self.broker.clock.now_ms())
             if out is not None:
-                connection.answer_encoded(out)
+                if isinstance(out, ParkedMemo):
+                    connection.answer(out, version, correlation_id)
+                else:
+                    connection.answer_encoded(out)
                 return
         route = ROUTES.get((key, version))
         if route is None:

@@ -310,10 +310,13 @@ class Shards(Generic[MachineT]):
             self._drop(shard.partition)
 
     def unload(self, partition: Partition) -> None:
-        """The shard's state is in doubt, or its partition gone; it is loaded anew if the partition still works."""
+        """The shard's state is in doubt; it is loaded anew if the partition still works and is led here."""
         self._drop(partition)
-        if not partition.directory.offline:
+        if partition.leader is not None and not partition.directory.offline:
             self.on_partition(partition)
+
+    def on_partition_lost(self, partition: Partition) -> None:
+        self._drop(partition)
 
     def _drop(self, partition: Partition) -> None:
         shard = self._shards.pop(partition.topic_partition.partition, None)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from penstock.broker.connection import Parked, is_connected
+from penstock.broker.parked import Parked, is_connected
 from penstock.errors import ApiError
 from penstock.machine import Ticket
 from penstock.wire.schema import ApiMessage

@@ -11,8 +11,8 @@ import logging
 import random
 from collections.abc import Mapping, Sequence
 
-from penstock.broker.cluster import Cluster
 from penstock.broker.configs import Configs
+from penstock.broker.controller import Controller, NotController
 from penstock.broker.coordination import CoordinationError, NodeExists, TooLarge
 from penstock.controller import topics as decide
 from penstock.controller.image import TopicImage
@@ -29,10 +29,10 @@ Assignment = Mapping[int, tuple[int, ...]]
 
 
 class Topics:
-    def __init__(self, cluster: Cluster, configs: Configs) -> None:
-        self.cluster = cluster
+    def __init__(self, controller: Controller, configs: Configs) -> None:
+        self.controller = controller
         self.configs = configs
-        self.image = cluster.image
+        self.image = controller.image
         self._changing: dict[str, asyncio.Lock] = {}
         self._deleting: set[str] = set()
 
@@ -62,7 +62,7 @@ class Topics:
     def _assign(
         self, partitions: int, replication_factor: int, assignment: Mapping[int, Sequence[int]]
     ) -> Assignment:
-        brokers = self.cluster.live_broker_ids()
+        brokers = sorted(self.image.brokers)
         if assignment:
             if partitions != DEFAULT or replication_factor != DEFAULT:
                 raise ApiError(
@@ -87,9 +87,11 @@ class Topics:
             if name in self.image.topics:
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
             try:
-                return await self.cluster.create_topic(name, assignment, configs)
+                return await self.controller.create_topic(name, assignment, configs)
             except TooLarge as error:
                 raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
+            except NotController as error:
+                raise ApiError(ErrorCode.NOT_CONTROLLER, str(error)) from error
             except CoordinationError as error:
                 await self._reconcile(name)
                 found = self.image.topics.get(name)
@@ -101,30 +103,19 @@ class Topics:
                     ) from error
                 return found
 
-    async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults because a client asked for its metadata.
-
-        Not one that is being deleted: a producer that still knows it would take its name from whoever deleted it
-        in order to create it anew.
-        """
-        if name in self._deleting:
-            raise ApiError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-            )
-        try:
-            await self.create(name, self.plan(name, DEFAULT, DEFAULT, {}, {}), {})
-        except ApiError as error:
-            if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
-                raise
+    def is_being_deleted(self, name: str) -> bool:
+        return name in self._deleting
 
     async def delete(self, name: str) -> None:
         if not self.settings.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         async with self._lock(name):
-            topic = self.existing(name)
+            self.existing(name)
             self._deleting.add(name)
             try:
-                await self.cluster.delete_topic(topic)
+                await self.controller.delete_topic(name)
+            except NotController as error:
+                raise ApiError(ErrorCode.NOT_CONTROLLER, str(error)) from error
             except CoordinationError as error:
                 await self._reconcile(name)
                 if name in self.image.topics:
@@ -142,9 +133,11 @@ class Topics:
             if validate_only:
                 return
             try:
-                await self.cluster.create_partitions(topic, added)
+                await self.controller.create_partitions(topic, added)
             except TooLarge as error:
                 raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
+            except NotController as error:
+                raise ApiError(ErrorCode.NOT_CONTROLLER, str(error)) from error
             except CoordinationError as error:
                 await self._reconcile(name)
                 if len(self.existing(name).partitions) != count:
@@ -153,7 +146,7 @@ class Topics:
     async def _reconcile(self, name: str) -> None:
         for _ in range(RECONCILE_ATTEMPTS):
             try:
-                await self.cluster.reconcile(name)
+                await self.controller.reconcile(name)
                 return
             except CoordinationError as error:
                 log.warning("topic %s is not in line with ZooKeeper yet: %s", name, error)
@@ -179,7 +172,7 @@ class Topics:
                 f"The topic {topic.name} currently has {current} partition(s); {count} would not be an increase.",
             )
         decide.check_growth(count - current)
-        brokers = self.cluster.live_broker_ids()
+        brokers = sorted(self.image.brokers)
         added = range(current, count)
         if assignments is None:
             first = topic.partitions[0].replicas

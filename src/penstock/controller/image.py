@@ -6,7 +6,7 @@ Every broker builds the same image from the same znodes. It changes on the event
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 from penstock.types import TopicPartition
 
 INTERNAL_TOPICS = frozenset(
@@ -22,6 +22,9 @@ class BrokerImage:
     endpoints: Mapping[str, tuple[str, int]]
     rack: str | None = None
     epoch: int = -1
+    """When it registered, in ZooKeeper's count; another one for each of its lives."""
+    is_leaving: bool = False
+    """Whether it shuts down, and waits for others to take over what it leads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.errors import ApiError, ErrorCode
-from penstock.replica.leader import ReplicaSet
 
 MAX_NAME_LENGTH = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
-NO_LEADER = -1
 MAX_PARTITIONS_PER_REQUEST = 10_000
 """What one request may create, as in Kafka, also if it only asks whether it could."""
 
@@ -111,22 +109,3 @@ def _invalid_assignment(reason: str) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"The manual partition assignment is invalid: {reason}"
     )
-
-
-def decide_first_leader(replicas: tuple[int, ...], live: Sequence[int]) -> ReplicaSet:
-    """The state of a new partition: the first replica that is alive leads, those alive are in sync."""
-    isr = tuple(replica for replica in replicas if replica in live)
-    leader = isr[0] if isr else NO_LEADER
-    return ReplicaSet(replicas, isr or replicas, leader, leader_epoch=0)
-
-
-def decide_leader(replica_set: ReplicaSet, live: Sequence[int]) -> ReplicaSet | None:
-    """The new state when the set of live brokers changed; None if the partition may stay as it is."""
-    alive_in_sync = tuple(replica for replica in replica_set.isr if replica in live)
-    if replica_set.leader in live and replica_set.leader in replica_set.isr:
-        return None
-    preferred = [replica for replica in replica_set.replicas if replica in alive_in_sync]
-    leader = preferred[0] if preferred else NO_LEADER
-    if leader == replica_set.leader:
-        return None
-    return replica_set.with_leader(leader, alive_in_sync or replica_set.isr)

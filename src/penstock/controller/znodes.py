@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from penstock.controller.image import BrokerImage
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 
 BROKER_IDS = "/brokers/ids"
 BROKER_TOPICS = "/brokers/topics"
@@ -18,6 +18,9 @@ CONTROLLER_EPOCH = "/controller_epoch"
 CONFIG_TOPICS = "/config/topics"
 CONFIG_BROKERS = "/config/brokers"
 CONFIG_CHANGES = "/config/changes"
+CHANGES = "/penstock/changes"
+"""Of all that brokers keep in their image; Kafka's own paths for that stay empty."""
+CHANGE_PREFIX = f"{CHANGES}/change_"
 DELETE_TOPICS = "/admin/delete_topics"
 CONFIG_GROUPS = "/config/groups"
 FEATURES = "/feature"
@@ -34,6 +37,7 @@ PERSISTENT_PATHS = (
     CONFIG_CHANGES,
     DELETE_TOPICS,
     BROKER_SEQUENCE,
+    CHANGES,
     "/isr_change_notification",
     "/log_dir_event_notification",
 )
@@ -91,7 +95,12 @@ def decode_topic_id(text: str) -> bytes:
 
 
 def encode_broker(
-    endpoints: Mapping[str, tuple[str, int]], protocols: Mapping[str, str], rack: str | None, now_ms: int
+    endpoints: Mapping[str, tuple[str, int]],
+    protocols: Mapping[str, str],
+    rack: str | None,
+    now_ms: int,
+    *,
+    is_leaving: bool = False,
 ) -> bytes:
     host, port = next(iter(endpoints.values()))
     value: dict[str, Any] = {
@@ -106,6 +115,8 @@ def encode_broker(
     }
     if rack is not None:
         value["rack"] = rack
+    if is_leaving:
+        value["leaving"] = True
     return _json(value)
 
 
@@ -116,7 +127,7 @@ def decode_broker(broker_id: int, data: bytes, epoch: int) -> BrokerImage:
         name, _, address = endpoint.partition("://")
         host, _, port = address.rpartition(":")
         endpoints[name] = (host.strip("[]"), int(port))
-    return BrokerImage(broker_id, endpoints, value.get("rack"), epoch)
+    return BrokerImage(broker_id, endpoints, value.get("rack"), epoch, bool(value.get("leaving", False)))
 
 
 def encode_controller(broker_id: int, now_ms: int) -> bytes:
@@ -165,9 +176,17 @@ def encode_state(replica_set: ReplicaSet, controller_epoch: int) -> bytes:
     )
 
 
-def decode_state(data: bytes, replicas: tuple[int, ...]) -> ReplicaSet:
+def decode_state(data: bytes, replicas: tuple[int, ...], version: int, zxid: int) -> ReplicaSet:
     value = json.loads(data)
-    return ReplicaSet(replicas, tuple(value["isr"]), value["leader"], value["leader_epoch"])
+    return ReplicaSet(
+        replicas,
+        tuple(value["isr"]),
+        value["leader"],
+        value["leader_epoch"],
+        version=version,
+        zxid=zxid,
+        controller_epoch=value.get("controller_epoch", 0),
+    )
 
 
 def encode_configs(configs: Mapping[str, str]) -> bytes:

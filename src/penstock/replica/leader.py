@@ -1,23 +1,43 @@
 """What the leader of a partition knows of its replicas: who is in sync, and how far all of them are.
 
-The high watermark is the smallest log end offset among the replicas in sync: what lies below it is on all of
-them, so no change of leader among them can lose it. With one replica it is simply that replica's end.
+The high watermark is the smallest log end offset among the replicas in sync: what lies below it is on all of them, so
+no change of leader among them can lose it. With one replica it is simply that replica's end.
+
+Who is in sync stands in ZooKeeper, and changes there before it changes here. While a change is under way, both the old
+set and the new one may be what others believe; so the high watermark waits for the replicas of both.
+
+A follower says with each fetch where its log ends. It leaves the set when it has not been at the leader's end for
+`replica.lag.time.max.ms`, and joins it when it has all that is committed and some offset of this leader's epoch.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from penstock.replica.replica_set import ReplicaSet
+
+NEVER = -(1 << 62)
+UNKNOWN = -1
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaSet:
-    """A partition's replicas as the controller decided them."""
+@dataclass(slots=True)
+class Follower:
+    """How far one of the other replicas is, as its fetches say."""
 
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    leader: int
-    leader_epoch: int
+    log_end_offset: int = UNKNOWN
+    caught_up_ms: int = NEVER
+    """When it last had all that the leader had."""
+    fetched_ms: int = NEVER
+    leader_end_offset: int = 0
+    """As it was at the last fetch."""
 
-    def with_leader(self, leader: int, isr: tuple[int, ...]) -> "ReplicaSet":
-        return replace(self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1)
+    def on_fetch(self, offset: int, leader_end_offset: int, now_ms: int) -> None:
+        if offset >= leader_end_offset:
+            self.caught_up_ms = max(self.caught_up_ms, now_ms)
+        elif offset >= self.leader_end_offset:
+            self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
+        self.log_end_offset = offset
+        self.leader_end_offset = leader_end_offset
+        self.fetched_ms = now_ms
 
 
 @dataclass(slots=True)
@@ -27,21 +47,107 @@ class LeaderState:
     broker_id: int
     replica_set: ReplicaSet
     high_watermark: int
-    log_end_offsets: dict[int, int] = field(default_factory=dict)
+    epoch_start_offset: int = 0
+    followers: dict[int, Follower] = field(default_factory=dict)
+    wanted_isr: tuple[int, ...] | None = None
+    """The set that ZooKeeper is asked for just now."""
+    is_alone: bool = False
+    """Whether no other replica is in sync, or about to be: then the leader's own end is the high watermark."""
 
-    def on_log_end_offset(self, replica: int, log_end_offset: int) -> bool:
-        """Notes how far a replica is; True if that moved the high watermark."""
-        if len(self.replica_set.isr) == 1 and replica == self.broker_id:
-            moved = log_end_offset > self.high_watermark
-            self.high_watermark = max(self.high_watermark, log_end_offset)
-            return moved
-        self.log_end_offsets[replica] = log_end_offset
-        lowest = min(self.log_end_offsets.get(member, 0) for member in self.replica_set.isr)
+    @classmethod
+    def begin(
+        cls, broker_id: int, replica_set: ReplicaSet, high_watermark: int, log_end_offset: int, now_ms: int
+    ) -> "LeaderState":
+        """For a new leader epoch, which begins at the leader's end. Replicas in sync are given time to fetch."""
+        state = cls(broker_id, replica_set, high_watermark, log_end_offset)
+        state.on_replica_set(replica_set)
+        for follower in replica_set.isr:
+            if follower != broker_id:
+                state.followers[follower].caught_up_ms = now_ms
+        state.on_log_end_offset(log_end_offset)
+        return state
+
+    def on_replica_set(self, replica_set: ReplicaSet) -> None:
+        """ZooKeeper has another set of replicas, or of those in sync, in the same leader epoch."""
+        self.replica_set = replica_set
+        self.wanted_isr = None
+        known = self.followers
+        self.followers = {
+            one: known.get(one) or Follower() for one in replica_set.replicas if one != self.broker_id
+        }
+        self.is_alone = replica_set.isr == (self.broker_id,)
+
+    # the high watermark
+
+    def on_log_end_offset(self, log_end_offset: int) -> bool:
+        """The leader's log ends there; True if that moved the high watermark."""
+        if not self.is_alone:
+            return self._raise_high_watermark(log_end_offset)
+        if log_end_offset <= self.high_watermark:
+            return False
+        self.high_watermark = log_end_offset
+        return True
+
+    def _raise_high_watermark(self, log_end_offset: int) -> bool:
+        lowest = log_end_offset
+        for one in {*self.replica_set.isr, *(self.wanted_isr or ())}:
+            if one != self.broker_id:
+                follower = self.followers.get(one)
+                lowest = min(lowest, UNKNOWN if follower is None else follower.log_end_offset)
         if lowest <= self.high_watermark:
             return False
         self.high_watermark = lowest
         return True
 
+    def on_fetch(self, broker_id: int, offset: int, log_end_offset: int, now_ms: int) -> bool:
+        """A follower's log ends at `offset`; True if that moved the high watermark."""
+        follower = self.followers[broker_id]
+        follower.on_fetch(offset, log_end_offset, now_ms)
+        return not self.is_alone and self._raise_high_watermark(log_end_offset)
+
+    # who is in sync
+
     def has_enough_in_sync(self, min_insync_replicas: int) -> bool:
         needed = min(min_insync_replicas, len(self.replica_set.replicas))
         return len(self.replica_set.isr) >= needed
+
+    def decide_joining(self, broker_id: int) -> tuple[int, ...] | None:
+        """The set in sync with a follower that has just caught up; None if it has not, or is in it."""
+        isr = self.replica_set.isr
+        if broker_id in isr or self.wanted_isr is not None or broker_id not in self.followers:
+            return None
+        offset = self.followers[broker_id].log_end_offset
+        if offset < self.high_watermark or offset < self.epoch_start_offset:
+            return None
+        members = {*isr, broker_id}
+        return tuple(replica for replica in self.replica_set.replicas if replica in members)
+
+    def decide_leaving(
+        self, log_end_offset: int, now_ms: int, max_lag_ms: int, is_new_life: Callable[[int], bool]
+    ) -> tuple[int, ...] | None:
+        """The set without those that lag, and without those whose broker was started anew: it may have lost records."""
+        if self.is_alone or self.wanted_isr is not None:
+            return None
+        isr = self.replica_set.isr
+        kept = tuple(
+            one
+            for one in isr
+            if one == self.broker_id
+            or not (self._lags(one, log_end_offset, now_ms, max_lag_ms) or is_new_life(one))
+        )
+        return kept if kept != isr else None
+
+    def _lags(self, broker_id: int, log_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
+        follower = self.followers[broker_id]
+        return follower.log_end_offset != log_end_offset and now_ms - follower.caught_up_ms > max_lag_ms
+
+    def ask_for(self, isr: tuple[int, ...]) -> ReplicaSet:
+        """The state to write; until it is known whether it was written, both sets count."""
+        self.wanted_isr = isr
+        self.is_alone = False
+        return self.replica_set.with_isr(isr)
+
+    def forget_wish(self) -> None:
+        """It was not written, and will not be."""
+        self.wanted_isr = None
+        self.is_alone = self.replica_set.isr == (self.broker_id,)

@@ -172,15 +172,15 @@ async def _apply(
         if resource_type == TOPIC:
             broker.configs.check_topic(name, configs)
             if not validate_only:
-                await broker.cluster.set_topic_configs(name, configs)
+                await broker.image_writer.set_topic_configs(name, configs)
         elif resource_type == GROUP:
             broker.configs.check_group(configs)
             if not validate_only:
-                await broker.cluster.set_group_configs(name, configs)
+                await broker.image_writer.set_group_configs(name, configs)
         else:
             broker.configs.check_broker(name, configs)
             if not validate_only:
-                await broker.cluster.set_broker_configs(name or DEFAULT_BROKER, configs)
+                await broker.image_writer.set_broker_configs(name or DEFAULT_BROKER, configs)
     except TooLarge as error:
         raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
     except CoordinationError as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 
-@handles(CreatePartitionsRequest, versions=(0, 3))
+@handles(CreatePartitionsRequest, versions=(0, 3), at_controller=CreatePartitionsResponse)
 async def handle_create_partitions(
     broker: "Broker", request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:

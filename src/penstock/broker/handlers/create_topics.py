@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 
-@handles(CreateTopicsRequest, versions=(2, 7))
+@handles(CreateTopicsRequest, versions=(2, 7), at_controller=CreateTopicsResponse)
 async def handle_create_topics(
     broker: "Broker", request: CreateTopicsRequest, context: RequestContext
 ) -> CreateTopicsResponse:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NO_TOPIC_ID = bytes(16)
 
 
-@handles(DeleteTopicsRequest, versions=(1, 6))
+@handles(DeleteTopicsRequest, versions=(1, 6), at_controller=DeleteTopicsResponse)
 async def handle_delete_topics(
     broker: "Broker", request: DeleteTopicsRequest, context: RequestContext
 ) -> DeleteTopicsResponse:

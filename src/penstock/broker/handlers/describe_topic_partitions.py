@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from penstock.broker.operations import TOPIC_OPERATIONS
 from penstock.broker.router import RequestContext, handles
 from penstock.controller.image import TopicImage
-from penstock.controller.topics import NO_LEADER
 from penstock.errors import ErrorCode
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 from penstock.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,

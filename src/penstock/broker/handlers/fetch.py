@@ -1,23 +1,26 @@
 """Fetch.
 
-v4 has the isolation level and the last stable offset; v5 the log start offset; v7 fetch sessions; v8 no change
-on the wire; v9 the leader epoch; v10 zstd; v11 rack-aware fetch; v12 is flexible and tells where logs diverge;
-v13 names topics by id; v14 may answer OFFSET_MOVED_TO_TIERED_STORAGE; v15 moves the replica id into a tagged
-field; v16 returns the endpoints of new leaders; v17 has the replica's directory id; v18 the follower's high
-watermark.
+v4 has the isolation level and the last stable offset; v5 the log start offset; v7 fetch sessions; v8 no change on the
+wire; v9 the leader epoch; v10 zstd; v11 rack-aware fetch; v12 is flexible and tells where logs diverge; v13 names
+topics by id; v14 may answer OFFSET_MOVED_TO_TIERED_STORAGE; v15 moves the replica id into a tagged field; v16 returns
+the endpoints of new leaders; v17 has the replica's directory id; v18 the follower's high watermark.
 
-A fetch that finds less than min_bytes is parked: it waits in its partitions until enough has come or its time
-is up. A fetch offset inside a batch gets the whole batch, and the first batch comes whole even if it is larger
-than the limits, so that a consumer always gets on.
+A fetch that finds less than min_bytes is parked: it waits in its partitions until enough has come or its time is up. A
+fetch offset inside a batch gets the whole batch, and the first batch comes whole even if it is larger than the limits,
+so that a consumer always gets on.
 
-Not done: fetch by followers (needs a second broker), rack-aware fetch (likewise; the leader answers).
+A follower's fetch tells how far its log goes, which may move the high watermark and let it join the replicas in sync.
+It reads to the end of the log, and waits for the log to grow.
+
+Not done: rack-aware fetch; the leader answers.
 """
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from penstock.broker.connection import Parked
+from penstock.broker.endpoints import endpoints_of
 from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPlan, Wanted
+from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import find_partition
 from penstock.broker.router import RequestContext, handles
@@ -29,6 +32,7 @@ from penstock.wire.messages.fetch import (
     FetchRequest,
     FetchResponse,
     LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 
@@ -47,7 +51,9 @@ def handle_fetch(broker: "Broker", request: FetchRequest, context: RequestContex
         plan = broker.fetch_sessions.plan(request, context.version, broker.clock.monotonic_ms())
     except ApiError as error:
         return FetchResponse(error_code=error.code)
-    fetch = Fetch(broker, request, plan, context.version)
+    fetch = Fetch(broker, request, plan, context)
+    if fetch.replica_id >= 0:
+        fetch.note_progress(request)
     if request.max_wait_ms <= 0 or fetch.is_complete():
         return fetch.response()
     return fetch.park()
@@ -59,11 +65,14 @@ class Fetch(Parked):
     It must not be part of a reference cycle: garbage that only the collector finds makes pauses.
     """
 
-    def __init__(self, broker: "Broker", request: FetchRequest, plan: FetchPlan, version: int) -> None:
+    def __init__(
+        self, broker: "Broker", request: FetchRequest, plan: FetchPlan, context: RequestContext
+    ) -> None:
         super().__init__()
         self.broker = broker
         self.plan = plan
-        self.uses_topic_ids = version >= FIRST_VERSION_WITH_TOPIC_ID
+        self.listener = context.connection.listener
+        self.uses_topic_ids = context.version >= FIRST_VERSION_WITH_TOPIC_ID
         self.min_bytes = request.min_bytes
         self.max_wait_ms = request.max_wait_ms
         self.max_bytes = min(request.max_bytes, broker.settings.fetch_max_bytes)
@@ -71,7 +80,26 @@ class Fetch(Parked):
         self.replica_id = request.replica_state.replica_id if request.replica_state else request.replica_id
         self.read: list[tuple[Wanted, PartitionData]] = []
         self.waits_in: list[Partition] = []
+        self.leaders_elsewhere: set[int] = set()
         self.timer: asyncio.TimerHandle | None = None
+
+    def note_progress(self, request: FetchRequest) -> None:
+        """Of a follower, where its log is a prefix of this one."""
+        replica = request.replica_state
+        epoch = replica.replica_epoch if replica else -1
+        now_ms = self.broker.clock.monotonic_ms()
+        for wanted in self.plan.wanted:
+            fetch = wanted.fetch
+            try:
+                partition = self.find(wanted)
+                partition.check_leader(fetch.current_leader_epoch)
+                if fetch.last_fetched_epoch >= 0 and diverging_epoch(partition, fetch) is not None:
+                    continue
+                joining = partition.on_follower_fetch(self.replica_id, fetch.fetch_offset, now_ms)
+            except ApiError:
+                continue  # the answer says so
+            if joining is not None:
+                self.broker.in_sync.on_caught_up(partition, self.replica_id, epoch, joining)
 
     def is_complete(self) -> bool:
         """Reads all partitions; True if there is enough to answer, or a reason not to wait."""
@@ -149,13 +177,19 @@ class Fetch(Parked):
         )
         if error.code in LARGEST_REASON:
             replica_set = self.find(wanted).replica_set
+            self.leaders_elsewhere.add(replica_set.leader)
             data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
         return data
 
     def response(self) -> FetchResponse:
         if not self.read:
             self.is_complete()
-        return FetchResponse(session_id=self.plan.session_id, responses=self.plan.select(self.read))
+        answer = FetchResponse(session_id=self.plan.session_id, responses=self.plan.select(self.read))
+        if self.leaders_elsewhere:
+            answer.node_endpoints = endpoints_of(
+                self.broker.image, self.leaders_elsewhere, self.listener, NodeEndpoint
+            )
+        return answer
 
     # waiting
 
@@ -163,7 +197,7 @@ class Fetch(Parked):
         for wanted, data in self.read:
             if data.error_code == 0:
                 partition = self.find(wanted)
-                partition.waiters.add(self)
+                (partition.waiters if self.replica_id < 0 else partition.followers_waiting).add(self)
                 self.waits_in.append(partition)
         self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
         return self
@@ -174,6 +208,7 @@ class Fetch(Parked):
     def stop_waiting(self) -> None:
         for partition in self.waits_in:
             partition.waiters.discard(self)
+            partition.followers_waiting.discard(self)
         self.waits_in = []
         if self.timer is not None:
             self.timer.cancel()

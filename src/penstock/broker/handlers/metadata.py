@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from penstock.broker.operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from penstock.broker.router import RequestContext, handles
 from penstock.controller.image import TopicImage
-from penstock.controller.topics import NO_LEADER, check_topic_name
+from penstock.controller.topics import check_topic_name
 from penstock.errors import ApiError, ErrorCode
-from penstock.replica.leader import ReplicaSet
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 from penstock.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -59,7 +59,7 @@ async def _create_and_answer(
     refused: dict[str, ErrorCode] = {}
     for name in missing:
         try:
-            await broker.topics.auto_create(name)
+            await broker.topic_creation.auto_create(name)
         except ApiError as error:
             refused[name] = error.code
     return _answer(broker, request, context, refused)

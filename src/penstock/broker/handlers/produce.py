@@ -8,13 +8,16 @@ the second transaction protocol (KIP-890), the broker makes partitions part of t
 ApiVersions advertises it from version 0 although none below 3 is served, as Kafka does: some versions of
 librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 
-Not done: NodeEndpoints in v10 (needs a second broker).
+With acks=all the answer waits until all replicas in sync have the records, see `broker.committing`.
 """
 
 import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.broker.committing import Appended, ParkedUntilCommitted, is_committed
+from penstock.broker.endpoints import endpoints_of
+from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import HostedTopic, find_partition
 from penstock.broker.router import RequestContext, handles
@@ -33,6 +36,7 @@ from penstock.records.validation import LongBatch, RecordError
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -40,11 +44,13 @@ from penstock.wire.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from penstock.wire.schema import ApiMessage
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 FIRST_VERSION_WITH_TOPIC_ID = 13
+ALL_IN_SYNC = -1
 ADMIN_CLIENT_ID = "__admin_client"
 """Who says this name may write to internal topics."""
 
@@ -52,26 +58,26 @@ ADMIN_CLIENT_ID = "__admin_client"
 @handles(ProduceRequest, versions=(3, 13), advertised_from=0)
 def handle_produce(
     broker: "Broker", request: ProduceRequest, context: RequestContext
-) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+) -> ProduceResponse | Parked | Awaitable[ApiMessage | None] | None:
     if request.acks not in (-1, 0, 1):
         return _refuse_all(request.topic_data, ErrorCode.INVALID_REQUIRED_ACKS)
     if request.transactional_id is not None:
         return _produce_in_transaction(broker, request, request.transactional_id, context)
     if has_transactional_records(request):
         return _refuse_all(request.topic_data, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    return _append(Produce(broker, request.acks, context), request, context)
+    return _append(Produce(broker, request, context), request, context)
 
 
 def _produce_in_transaction(
     broker: "Broker", request: ProduceRequest, transactional_id: str, context: RequestContext
-) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+) -> ProduceResponse | Parked | Awaitable[ApiMessage | None] | None:
     admissions = Admissions(broker, context.version)
     try:
         batches = find_transactional_batches(broker, request)
     except ApiError as error:
         return _refuse_all(request.topic_data, error.code)
     question = admissions.ask(transactional_id, batches) if batches else None
-    produce = Produce(broker, request.acks, context, admissions)
+    produce = Produce(broker, request, context, admissions)
     if question is not None:
         return _wait_and_append(produce, admissions, question, request, context)
     return _append(produce, request, context)
@@ -83,33 +89,39 @@ async def _wait_and_append(
     question: Question,
     request: ProduceRequest,
     context: RequestContext,
-) -> ProduceResponse | None:
+) -> ApiMessage | None:
     admissions.take(await question.answer())
     answer = _append(produce, request, context)
+    if isinstance(answer, Parked):
+        return await context.connection.park(answer)
     return await answer if isinstance(answer, Awaitable) else answer
 
 
 def _append(
     produce: "Produce", request: ProduceRequest, context: RequestContext
-) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+) -> ProduceResponse | Parked | Awaitable[ApiMessage | None] | None:
     response = ProduceResponse([produce.append_topic(topic) for topic in request.topic_data])
     if produce.long:
         return _finish_long(produce, response, context)
     if produce.unflushed:
         return _flush_and_answer(produce, response, context)
-    return _answer(response, request.acks, context)
+    if produce.uncommitted:
+        return produce.park(response)
+    return _answer(produce, response, context)
 
 
 async def _finish_long(
     produce: "Produce", response: ProduceResponse, context: RequestContext
-) -> ProduceResponse | None:
+) -> ApiMessage | None:
     """Goes on when the client leaves: what came whole is written, as if it had taken no time."""
     work = asyncio.ensure_future(produce.append_long())
     produce.broker.router.keep(work)
     await asyncio.shield(work)
     if produce.unflushed:
         return await _flush_and_answer(produce, response, context)
-    return _answer(response, produce.acks, context)
+    if produce.uncommitted:
+        return await context.connection.park(produce.park(response))
+    return _answer(produce, response, context)
 
 
 class LongAppend(NamedTuple):
@@ -125,24 +137,34 @@ class Produce:
         "acks",
         "admissions",
         "broker",
+        "listener",
         "long",
         "may_write_internal",
         "now_ms",
+        "timeout_ms",
+        "uncommitted",
         "unflushed",
         "version",
     )
 
     def __init__(
-        self, broker: "Broker", acks: int, context: RequestContext, admissions: Admissions | None = None
+        self,
+        broker: "Broker",
+        request: ProduceRequest,
+        context: RequestContext,
+        admissions: Admissions | None = None,
     ) -> None:
         self.broker = broker
-        self.acks = acks
+        self.acks = request.acks
+        self.timeout_ms = request.timeout_ms
         self.version = context.version
+        self.listener = context.connection.listener
         self.may_write_internal = context.client_id == ADMIN_CLIENT_ID
         self.admissions = admissions
         self.now_ms = broker.clock.now_ms()
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
         self.long: list[LongAppend] = []
+        self.uncommitted: list[Appended] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
         if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
@@ -188,6 +210,21 @@ class Produce:
         answer.log_start_offset = result.log_start_offset
         if partition.must_flush:
             self.unflushed.append((partition, answer))
+        if self.acks == ALL_IN_SYNC and not is_committed(partition, result.last_offset + 1):
+            self._await_commit(partition, answer, result.last_offset + 1)
+
+    def _await_commit(self, partition: Partition, answer: PartitionProduceResponse, end_offset: int) -> None:
+        leader = partition.leader
+        assert leader is not None
+
+        def settle(error: ApiError | None) -> None:
+            if error is not None and not answer.error_code:
+                _refuse(answer, error, partition)
+
+        self.uncommitted.append(Appended(partition, leader, end_offset, settle))
+
+    def park(self, response: ProduceResponse) -> "ParkedProduce":
+        return ParkedProduce(self, response)
 
     async def append_long(self) -> None:
         for partition, data, answer in self.long:
@@ -204,24 +241,55 @@ class Produce:
                 self._accept(partition, answer, result)
 
 
+class ParkedProduce(ParkedUntilCommitted):
+    """An answer that waits for the replicas in sync."""
+
+    __slots__ = ("_produce", "_response")
+
+    def __init__(self, produce: Produce, response: ProduceResponse) -> None:
+        super().__init__()
+        self._produce = produce
+        self._response = response
+        self.begin(produce.uncommitted, produce.timeout_ms, self._on_done)
+
+    def _on_done(self) -> None:
+        self.respond(_with_endpoints(self._produce, self._response))
+
+
 async def _flush_and_answer(
     produce: Produce, response: ProduceResponse, context: RequestContext
-) -> ProduceResponse | None:
+) -> ApiMessage | None:
     for partition, answer in produce.unflushed:
         try:
             await partition.flush(include_active=True)
         except ApiError as error:
             answer.error_code, answer.error_message, answer.base_offset = error.code, error.message, -1
-    return _answer(response, produce.acks, context)
+    if produce.uncommitted:
+        return await context.connection.park(produce.park(response))
+    return _answer(produce, response, context)
 
 
-def _answer(response: ProduceResponse, acks: int, context: RequestContext) -> ProduceResponse | None:
-    if acks != 0:
-        return response
+def _answer(produce: Produce, response: ProduceResponse, context: RequestContext) -> ProduceResponse | None:
+    if produce.acks != 0:
+        return _with_endpoints(produce, response)
     if any(partition.error_code for topic in response.responses for partition in topic.partition_responses):
         # Without a response the closed connection is the only sign that something went wrong.
         context.connection.close()
     return None
+
+
+def _with_endpoints(produce: Produce, response: ProduceResponse) -> ProduceResponse:
+    """Tells a client that came to the wrong broker where the right one is."""
+    leaders = [
+        partition.current_leader.leader_id
+        for topic in response.responses
+        for partition in topic.partition_responses
+        if partition.current_leader is not None and partition.current_leader.leader_id >= 0
+    ]
+    if leaders:
+        image = produce.broker.image
+        response.node_endpoints = endpoints_of(image, leaders, produce.listener, NodeEndpoint)
+    return response
 
 
 def _refusal(index: int, error: ApiError, partition: Partition | None = None) -> PartitionProduceResponse:

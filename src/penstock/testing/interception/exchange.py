@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, cast
 
-from penstock.broker.connection import Answer, Connection, Parked
+from penstock.broker.connection import Answer, Connection
 from penstock.broker.handlers.metadata import brokers_of
+from penstock.broker.parked import Parked
 from penstock.broker.router import APIS
 from penstock.errors import ApiError, ErrorCode
 from penstock.testing.interception.error_answers import OF_THE_WHOLE_ANSWER, error_answer

@@ -1,0 +1,73 @@
+"""Reads parts of the cluster's image from ZooKeeper."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from penstock.broker.coordination import Coordination, NoNode
+from penstock.broker.znode_reading import decoded
+from penstock.controller import znodes
+from penstock.controller.image import BrokerImage, TopicImage
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+
+
+class ReadTopic(NamedTuple):
+    topic: TopicImage
+    configs: dict[str, str]
+
+
+async def read_brokers(coordination: Coordination, ids: Iterable[str]) -> dict[int, BrokerImage]:
+    """Those of the ids that are registered."""
+
+    async def read(name: str) -> BrokerImage | None:
+        path = f"{znodes.BROKER_IDS}/{name}"
+        try:
+            node = await coordination.get(path)
+        except NoNode:
+            return None
+        return decoded(path, partial(znodes.decode_broker, int(name), epoch=node.creation_zxid), node.data)
+
+    found = await asyncio.gather(*map(read, ids))
+    return {broker.id: broker for broker in found if broker is not None}
+
+
+async def read_configs(coordination: Coordination, path: str) -> dict[str, str]:
+    """None set if the node is not there."""
+    try:
+        node = await coordination.get(path)
+    except NoNode:
+        return {}
+    return decoded(path, znodes.decode_configs, node.data)
+
+
+async def read_topic(coordination: Coordination, name: str) -> ReadTopic | None:
+    """A topic with all its partitions; None if there is none. A partition whose state is not written has no leader."""
+    try:
+        node, configs = await asyncio.gather(
+            coordination.get(znodes.topic_path(name)),
+            read_configs(coordination, znodes.topic_config_path(name)),
+        )
+    except NoNode:
+        return None
+    topic_id, assignment = decoded(znodes.topic_path(name), znodes.decode_topic, node.data)
+    states = await read_states(coordination, name, assignment)
+    return ReadTopic(TopicImage(name, topic_id, states), configs)
+
+
+async def read_states(
+    coordination: Coordination, topic: str, assignment: Mapping[int, tuple[int, ...]]
+) -> dict[int, ReplicaSet]:
+    async def read(index: int, replicas: tuple[int, ...]) -> ReplicaSet:
+        path = znodes.state_path(topic, index)
+        try:
+            node = await coordination.get(path)
+        except NoNode:
+            return ReplicaSet(replicas, replicas, NO_LEADER, leader_epoch=0)
+        decode = partial(
+            znodes.decode_state, replicas=replicas, version=node.version, zxid=node.modification_zxid
+        )
+        return decoded(path, decode, node.data)
+
+    states = await asyncio.gather(*(read(index, replicas) for index, replicas in assignment.items()))
+    return dict(zip(assignment, states, strict=True))

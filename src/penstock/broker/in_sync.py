@@ -1,0 +1,102 @@
+"""Changes of the replicas in sync: a leader asks ZooKeeper for them, on condition that nobody has changed the state.
+
+What was written comes back as a change of the image, by which the partition hears of it. A change that somebody else
+was quicker with is forgotten once the image has theirs.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from penstock.broker.coordination import Coordination, CoordinationError
+from penstock.broker.coordination import Set as SetNode
+from penstock.broker.image_follower import ImageFollower
+from penstock.broker.image_writing import news_of
+from penstock.broker.partition import Partition
+from penstock.broker.partitions import Partitions
+from penstock.clock import Clock
+from penstock.controller import znodes
+from penstock.controller.changes import of_states
+from penstock.replica.leader import LeaderState
+from penstock.settings.broker import BrokerSettings
+
+log = logging.getLogger("penstock.broker.in_sync")
+
+RETRY_SECONDS = 0.5
+
+
+class InSync:
+    def __init__(
+        self,
+        partitions: Partitions,
+        settings: Callable[[], BrokerSettings],
+        clock: Clock,
+        coordination: Coordination,
+        follower: ImageFollower,
+    ) -> None:
+        self.partitions = partitions
+        self.settings = settings
+        self.clock = clock
+        self.coordination = coordination
+        self.follower = follower
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def on_caught_up(
+        self, partition: Partition, broker_id: int, broker_epoch: int, isr: tuple[int, ...]
+    ) -> None:
+        """A follower has all that is committed. One that leaves, or fetches from an earlier life, stays out."""
+        known = self.follower.image.brokers.get(broker_id)
+        if known is None or known.is_leaving or broker_epoch not in (-1, known.epoch):
+            return
+        self._ask(partition, isr)
+
+    async def drop_those_that_lag(self) -> None:
+        max_lag_ms = self.settings().replica_lag_time_max_ms
+        now_ms = self.clock.monotonic_ms()
+        for partition in self.partitions:
+            leader = partition.leader
+            if leader is None or leader.is_alone:
+                continue
+            isr = leader.decide_leaving(
+                partition.log.log_end_offset,
+                now_ms,
+                max_lag_ms,
+                self._new_life_after(leader.replica_set.zxid),
+            )
+            if isr is not None:
+                self._ask(partition, isr)
+
+    def _new_life_after(self, zxid: int) -> Callable[[int], bool]:
+        """Whether a broker was started after a state was written."""
+        brokers = self.follower.image.brokers
+        return lambda broker_id: broker_id in brokers and brokers[broker_id].epoch > zxid
+
+    def _ask(self, partition: Partition, isr: tuple[int, ...]) -> None:
+        leader = partition.leader
+        assert leader is not None
+        log.info("%s: in sync %s, now %s", partition.topic_partition, leader.replica_set.isr, isr)
+        leader.ask_for(isr)
+        task = asyncio.get_running_loop().create_task(self._write(partition, leader, isr))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _write(self, partition: Partition, leader: LeaderState, isr: tuple[int, ...]) -> None:
+        where, state = partition.topic_partition, leader.replica_set.with_isr(isr)
+        path, data = znodes.state_path(*where), znodes.encode_state(state, state.controller_epoch)
+        try:
+            change = await self.coordination.transact(
+                [SetNode(path, data, state.version), news_of(of_states([where]))]
+            )
+            await self.follower.applied(change)
+        except CoordinationError as error:
+            log.warning("%s: the replicas in sync stay as they are: %s", where, error)
+            self.follower.read_again(of_states([where]))
+            await asyncio.sleep(RETRY_SECONDS)
+        if leader.wanted_isr == isr:  # the image has not told of it: it is not so
+            leader.forget_wish()
+            if partition.leader is leader and leader.on_log_end_offset(partition.log.log_end_offset):
+                partition.wake_all()
+
+    def close(self) -> None:
+        for task in self._asking:
+            task.cancel()

@@ -1,0 +1,91 @@
+"""Who leads a partition, and which replicas count as in sync when brokers come and go.
+
+What is decided depends on nothing but a partition's state and the brokers that are registered, so a controller may
+look at any partition at any time, twice, or after another controller has half done its work.
+
+A state says which life of a broker it means by when it was written: before the registration of a broker it was about
+an earlier life. A broker that was killed and is back may have lost what it had not synced. So it neither leads nor is
+in sync by a state from before; another replica that has been there all the time takes over, and the broker that is
+back becomes in sync again by fetching. Only where nobody has been there all the time, one of those that are back
+leads, alone. A partition with a single replica has nobody to compare with: its broker leads on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from penstock.controller.image import BrokerImage
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+
+Brokers = Mapping[int, BrokerImage]
+
+
+def has_been_there(replica_set: ReplicaSet, broker_id: int, brokers: Brokers) -> bool:
+    """Whether a replica's broker is alive, and has been since the state was written."""
+    broker = brokers.get(broker_id)
+    if broker is None:
+        return False
+    return broker.epoch < replica_set.zxid or replica_set.replicas == (broker_id,)
+
+
+def is_led(replica_set: ReplicaSet, brokers: Brokers) -> bool:
+    """Whether the leader that the state names may lead."""
+    return replica_set.leader != NO_LEADER and has_been_there(replica_set, replica_set.leader, brokers)
+
+
+def decide_first_leader(replicas: tuple[int, ...], brokers: Brokers) -> ReplicaSet:
+    """The state of a new partition: the first replica that is alive leads, those alive are in sync."""
+    isr = tuple(replica for replica in replicas if replica in brokers)
+    leader = next(
+        (replica for replica in isr if not brokers[replica].is_leaving), isr[0] if isr else NO_LEADER
+    )
+    return ReplicaSet(replicas, isr or replicas, leader, leader_epoch=0)
+
+
+class Election(NamedTuple):
+    state: ReplicaSet
+    is_unclean: bool = False
+    """Whether records that were committed may be missing at the new leader."""
+
+
+def decide_leader(
+    replica_set: ReplicaSet, brokers: Brokers, *, allow_unclean: bool = False
+) -> Election | None:
+    """The new state where the brokers that are there ask for one; None if the partition may stay as it is."""
+    in_sync = tuple(r for r in replica_set.isr if has_been_there(replica_set, r, brokers))
+    staying = tuple(r for r in in_sync if not brokers[r].is_leaving)
+    if replica_set.leader in staying or (replica_set.leader in in_sync and not staying):
+        kept = staying or in_sync
+        return None if kept == replica_set.isr else Election(replica_set.with_isr(kept))
+    if staying:
+        return Election(replica_set.with_leader(_preferred(replica_set, staying), staying))
+    return _elect_who_is_left(replica_set, in_sync, brokers, allow_unclean)
+
+
+def _preferred(replica_set: ReplicaSet, candidates: tuple[int, ...]) -> int:
+    return next(replica for replica in replica_set.replicas if replica in candidates)
+
+
+def _elect_who_is_left(
+    replica_set: ReplicaSet, leaving: tuple[int, ...], brokers: Brokers, allow_unclean: bool
+) -> Election | None:
+    candidates = leaving or tuple(replica for replica in replica_set.isr if replica in brokers)
+    if candidates:
+        leader = _preferred(replica_set, candidates)
+        return Election(replica_set.with_leader(leader, (leader,)))
+    alive = tuple(replica for replica in replica_set.replicas if replica in brokers)
+    if alive and allow_unclean:
+        return Election(replica_set.with_leader(alive[0], (alive[0],)), is_unclean=True)
+    if replica_set.leader == NO_LEADER:
+        return None
+    return Election(replace(replica_set, leader=NO_LEADER, leader_epoch=replica_set.leader_epoch + 1))
+
+
+def decide_preferred_leader(replica_set: ReplicaSet, brokers: Brokers) -> ReplicaSet | None:
+    """The state with the first replica as the leader; None if it leads already or can't."""
+    preferred = replica_set.replicas[0]
+    if replica_set.leader == preferred or preferred not in replica_set.isr:
+        return None
+    if not has_been_there(replica_set, preferred, brokers) or brokers[preferred].is_leaving:
+        return None
+    return replica_set.with_leader(preferred, replica_set.isr)
