@@ -33,8 +33,9 @@ class Coordinators:
             self._make_group_shard,
             lambda shard, effect: self.sharing.begin_effect(shard, effect),
         )
+        self.markers = MarkerWriter(broker)
         self.transactions = Shards(
-            broker, TRANSACTION_STATE, self._make_transaction_shard, MarkerWriter(broker).begin
+            broker, TRANSACTION_STATE, self._make_transaction_shard, self.markers.begin
         )
         self.share_states = Shards(
             broker,
@@ -123,5 +124,6 @@ class Coordinators:
 
     def close(self) -> None:
         self.sharing.close()
+        self.markers.close()
         for shards in self.all():
             shards.close()

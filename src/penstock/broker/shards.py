@@ -29,6 +29,7 @@ from penstock.machine import Machine, Outcome, Producer, RecordContext, Ticket, 
 from penstock.records.batch import Batch
 from penstock.records.control import read_end_transaction_marker
 from penstock.records.reader import iterate_records
+from penstock.replica.replica_set import NO_LEADER
 from penstock.wire.schema import ApiMessage
 from penstock.wire.stored_records import decode_key, decode_value
 
@@ -246,6 +247,13 @@ class Shards(Generic[MachineT]):
     def partition_count(self) -> int:
         topic = self.broker.image.topics.get(self.topic.name)
         return 0 if topic is None else len(topic.partitions)
+
+    def leader_of(self, key: str) -> int:
+        """The broker that leads the partition that is responsible for a key."""
+        topic = self.broker.image.topics.get(self.topic.name)
+        if topic is None:
+            return NO_LEADER
+        return topic.partitions[partition_for(key, len(topic.partitions))].leader
 
     def find(self, key: str) -> Shard[MachineT]:
         """The shard that is responsible for a key; an ApiError if it is not (yet) here."""

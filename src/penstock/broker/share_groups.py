@@ -9,6 +9,7 @@ from penstock.broker.partitions import find_partition
 from penstock.broker.shards import Shard
 from penstock.broker.share_partition import SharePartition
 from penstock.broker.share_sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
+from penstock.broker.share_state_operations import DELETE, INITIALIZE, READ_SUMMARY
 from penstock.broker.share_states import ShareStates, answers
 from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode
@@ -17,7 +18,9 @@ from penstock.group.share_effects import InitializeShareStates
 from penstock.group.share_state import UNINITIALIZED, SharePartitionKey
 from penstock.settings.group_config import GroupConfig
 from penstock.share.acknowledgements import Acknowledgement
+from penstock.wire.messages import delete_share_group_state as delete
 from penstock.wire.messages import initialize_share_group_state as initialize
+from penstock.wire.messages import read_share_group_state_summary as summary
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -138,14 +141,10 @@ class Sharing:
                 self._partitions[key].fail(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
     def _ask_to_initialize(self, key: SharePartitionKey, data: initialize.PartitionData) -> Awaitable[Any]:
-        return self.states.ask(
-            key, lambda shard, ticket, now_ms: shard.handle_initialize(key, data, ticket, now_ms)
-        )
+        return self.states.ask(INITIALIZE, key, data)
 
     def read_summary(self, key: SharePartitionKey) -> Awaitable[Any]:
-        return self.states.ask(
-            key, lambda shard, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms)
-        )
+        return self.states.ask(READ_SUMMARY, key, summary.PartitionData(key.partition))
 
     async def delete_states(
         self, group_id: str, partitions: Mapping[bytes, Iterable[int]]
@@ -161,7 +160,7 @@ class Sharing:
         return dict(zip(keys, found, strict=True))
 
     def _ask_to_delete(self, key: SharePartitionKey) -> Awaitable[Any]:
-        return self.states.ask(key, lambda shard, ticket, now_ms: shard.handle_delete(key, ticket, now_ms))
+        return self.states.ask(DELETE, key, delete.PartitionData(key.partition))
 
     async def delete_states_of_group(self, group_id: str) -> None:
         """Deletes what the share coordinator remembers of a group, if it is a share group that is to be deleted.

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition, Waiter
+from penstock.broker.share_state_operations import READ, WRITE
 from penstock.broker.share_states import ShareStates
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_state import UNINITIALIZED, SharePartitionKey
@@ -102,9 +103,7 @@ class SharePartition:
     async def _load(self) -> None:
         asked = read.PartitionData(self.key.partition, self.leader_epoch)
         try:
-            state: read.PartitionResult = await self._states.ask(
-                self.key, lambda shard, ticket, now_ms: shard.handle_read(self.key, asked, ticket, now_ms)
-            )
+            state: read.PartitionResult = await self._states.ask(READ, self.key, asked)
             self._state_epoch = state.state_epoch
             start_offset = state.start_offset
             if start_offset == UNINITIALIZED:
@@ -230,9 +229,7 @@ class SharePartition:
             self.in_flight.finished_count,
             [write.StateBatch(*batch) for batch in batches],
         )
-        return self._states.ask(
-            self.key, lambda shard, ticket, now_ms: shard.handle_write(self.key, data, ticket, now_ms)
-        )
+        return self._states.ask(WRITE, self.key, data)
 
     # locks
 

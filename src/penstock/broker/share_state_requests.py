@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from penstock.broker.share_state_operations import Handle
 from penstock.broker.share_states import answers
 from penstock.errors import ApiError
-from penstock.group.share_state import SharePartitionKey, ShareStateShard
-from penstock.machine import Outcome, Ticket
+from penstock.group.share_state import SharePartitionKey
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -29,8 +29,6 @@ class Request(Protocol):
 
 PARTITIONS_AT_ONCE = 500
 ResultT = TypeVar("ResultT")
-Handle = Callable[[ShareStateShard, SharePartitionKey, Any, Ticket, int], Outcome]
-"""Asks for one partition: (machine, key, what the request says of the partition, ticket, now_ms)."""
 Refuse = Callable[[int, int, str | None], Any]
 """Makes the result of a partition that is refused: of its number, the error code and the message."""
 

@@ -1,9 +1,8 @@
 """The way to the share coordinator: share partitions and share groups keep what must last with it.
 
 Each share partition has its own coordinator, the leader of the partition of `__share_group_state` that its key belongs
-to. A coordinator that can't be reached for the moment is asked again, a few times.
-
-Not done: a coordinator on another broker (needs requests between brokers); it answers NOT_COORDINATOR.
+to: on this broker, or on another one, which is asked in a request. A coordinator that can't be reached for the moment
+is asked again, a few times.
 """
 
 import asyncio
@@ -13,9 +12,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
-from penstock.errors import ApiError
+from penstock.broker.share_state_operations import StateOperation
+from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_state import PruneLog, SharePartitionKey, ShareStateShard
 from penstock.machine import Outcome, Ticket
+from penstock.replica.replica_set import NO_LEADER
+from penstock.wire_client import Disconnected
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -44,7 +46,7 @@ class ShareStates:
         self._shards = shards
         self._at_work: set[asyncio.Task[Any]] = set()
 
-    def ask(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
+    def ask(self, operation: StateOperation, key: SharePartitionKey, asked: Any) -> Awaitable[Any]:
         """The answer of the share partition's coordinator, or an ApiError.
 
         It is asked at once if it can be: what is asked later is asked after it.
@@ -52,23 +54,47 @@ class ShareStates:
         try:
             self._shards.find(coordinator_key(key))
         except ApiError:
-            return self.begin(self._ask_again(key, handle))
-        return self.ask_here(key, handle)
+            return self.begin(self._ask_again(operation, key, asked))
+        return self._ask_here(operation, key, asked)
+
+    def _ask_here(self, operation: StateOperation, key: SharePartitionKey, asked: Any) -> Awaitable[Any]:
+        return self.ask_here(
+            key, lambda shard, ticket, now_ms: operation.handle(shard, key, asked, ticket, now_ms)
+        )
 
     def ask_here(self, key: SharePartitionKey, handle: Ask) -> Awaitable[Any]:
         """The answer of the coordinator on this broker, as another broker asks for it: without a second try."""
         return self._shards.begin_call(coordinator_key(key), handle)
 
-    async def _ask_again(self, key: SharePartitionKey, handle: Ask) -> Any:
+    async def _ask_again(self, operation: StateOperation, key: SharePartitionKey, asked: Any) -> Any:
         for attempt in range(MAX_ATTEMPTS):
             try:
                 await self._shards.ensure_topic()
-                return await self._shards.call(coordinator_key(key), handle)
+                leader = self._shards.leader_of(coordinator_key(key))
+                if leader in (NO_LEADER, self._broker.broker_id):
+                    return await self._ask_here(operation, key, asked)
+                return await self._ask_peer(leader, operation, key, asked)
             except ApiError as error:
                 if error.code not in COORDINATOR_IS_AWAY or attempt + 1 == MAX_ATTEMPTS:
                     raise
             await asyncio.sleep(FIRST_BACKOFF_MS * 2**attempt / 1000)
         raise AssertionError("the last attempt returns or raises")
+
+    async def _ask_peer(
+        self, leader: int, operation: StateOperation, key: SharePartitionKey, asked: Any
+    ) -> Any:
+        request = operation.request_for(key, asked)
+        timeout_ms = self._broker.settings.request_timeout_ms
+        try:
+            answer: Any = await self._broker.peers.ask(
+                leader, request, operation.answer, purpose="share-states", timeout_ms=timeout_ms
+            )
+        except Disconnected as error:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
+        result = answer.results[0].partitions[0]
+        if result.error_code:
+            raise ApiError(ErrorCode(result.error_code), result.error_message or "")
+        return result
 
     def begin(self, work: Any) -> "asyncio.Task[Any]":
         """Lets something go on that nobody may be waiting for any more."""

@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome, Producer, Ticket
+from penstock.replica.replica_set import NO_LEADER
 from penstock.txn.shard import TransactionShard
 from penstock.txn.transaction import FIRST_VERSION_WITH_EPOCH_BUMP
 from penstock.types import TopicPartition
+from penstock.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from penstock.wire_client import Disconnected
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -50,6 +58,26 @@ def is_asked(broker: "Broker", operation: Operation) -> bool:
 
 Refusals = dict[TopicPartition, ApiError]
 """The partitions that may not be written to, and why."""
+
+
+def absent_partitions(answer: AddPartitionsToTxnResponse) -> list[TopicPartition]:
+    """What another broker's coordinator has said of one transaction."""
+    absent: list[TopicPartition] = []
+    for transaction in answer.results_by_transaction:
+        for topic in transaction.topic_results:
+            for result in topic.results_by_partition:
+                code = ErrorCode(result.partition_error_code)
+                if code == ErrorCode.TRANSACTION_ABORTABLE:
+                    absent.append(TopicPartition(topic.name, result.partition_index))
+                elif code in IMAGE_IS_BEHIND:
+                    raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+                elif code:
+                    raise ApiError(code)
+    return absent
+
+
+IMAGE_IS_BEHIND = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED})
+"""The coordinator has not heard of the partition yet, which this broker leads."""
 
 
 class Question:
@@ -94,7 +122,34 @@ class Question:
             self._future = None
 
     def _ask(self) -> "asyncio.Future[list[TopicPartition] | None]":
-        return self._broker.coordinators.transactions.begin_call(self._transactional_id, self._put)
+        broker = self._broker
+        leader = broker.coordinators.transactions.leader_of(self._transactional_id)
+        if leader in (NO_LEADER, broker.broker_id):
+            return broker.coordinators.transactions.begin_call(self._transactional_id, self._put)
+        return asyncio.ensure_future(self._ask_peer(leader))
+
+    async def _ask_peer(self, leader: int) -> list[TopicPartition] | None:
+        """The partitions that turn out not to be in the transaction, or the ApiError for all of them."""
+        by_topic: dict[str, list[int]] = {}
+        for topic, index in self._partitions:
+            by_topic.setdefault(topic, []).append(index)
+        transaction = AddPartitionsToTxnTransaction(
+            self._transactional_id,
+            *self._producer,
+            verify_only=self._operation is not Operation.ADD,
+            topics=[AddPartitionsToTxnTopic(topic, indexes) for topic, indexes in by_topic.items()],
+        )
+        try:
+            answer = await self._broker.peers.ask(
+                leader,
+                AddPartitionsToTxnRequest(transactions=[transaction]),
+                AddPartitionsToTxnResponse,
+                purpose="transactions",
+                timeout_ms=self._broker.settings.request_timeout_ms,
+            )
+        except Disconnected as error:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
+        return absent_partitions(answer)
 
     def _put(self, machine: TransactionShard, ticket: Ticket, now_ms: int) -> Outcome:
         if self._operation is Operation.ADD:

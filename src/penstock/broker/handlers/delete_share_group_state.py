@@ -6,6 +6,7 @@ v0 is the only version. To delete what is not there succeeds.
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_operations import DELETE
 from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.delete_share_group_state import (
     DeleteShareGroupStateRequest,
@@ -25,7 +26,7 @@ async def handle_delete_share_group_state(
     results = await ask_all(
         broker,
         request,
-        lambda shard, key, asked, ticket, now_ms: shard.handle_delete(key, ticket, now_ms),
+        DELETE.handle,
         DeleteStateResult,
         PartitionResult,
     )

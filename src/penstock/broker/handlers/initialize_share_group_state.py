@@ -6,6 +6,7 @@ v0 is the only version.
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_operations import INITIALIZE
 from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.initialize_share_group_state import (
     InitializeShareGroupStateRequest,
@@ -25,7 +26,7 @@ async def handle_initialize_share_group_state(
     results = await ask_all(
         broker,
         request,
-        lambda shard, key, asked, ticket, now_ms: shard.handle_initialize(key, asked, ticket, now_ms),
+        INITIALIZE.handle,
         InitializeStateResult,
         PartitionResult,
     )

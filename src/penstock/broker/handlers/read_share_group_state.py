@@ -6,6 +6,7 @@ v0 is the only version. A leader reads when it begins: its epoch is noted, and a
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_operations import READ
 from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.read_share_group_state import (
     PartitionResult,
@@ -25,7 +26,7 @@ async def handle_read_share_group_state(
     results = await ask_all(
         broker,
         request,
-        lambda shard, key, asked, ticket, now_ms: shard.handle_read(key, asked, ticket, now_ms),
+        READ.handle,
         ReadStateResult,
         PartitionResult,
     )

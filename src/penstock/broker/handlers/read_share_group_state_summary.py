@@ -6,6 +6,7 @@ v1 has the number of records in the window that are done with. A partition witho
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_operations import READ_SUMMARY
 from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.read_share_group_state_summary import (
     PartitionResult,
@@ -25,7 +26,7 @@ async def handle_read_share_group_state_summary(
     results = await ask_all(
         broker,
         request,
-        lambda shard, key, asked, ticket, now_ms: shard.handle_read_summary(key, ticket, now_ms),
+        READ_SUMMARY.handle,
         ReadStateSummaryResult,
         PartitionResult,
     )

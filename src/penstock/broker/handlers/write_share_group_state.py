@@ -6,6 +6,7 @@ v1 has the number of records in the window that are done with.
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.share_state_operations import WRITE
 from penstock.broker.share_state_requests import ask_all
 from penstock.wire.messages.write_share_group_state import (
     PartitionResult,
@@ -25,7 +26,7 @@ async def handle_write_share_group_state(
     results = await ask_all(
         broker,
         request,
-        lambda shard, key, asked, ticket, now_ms: shard.handle_write(key, asked, ticket, now_ms),
+        WRITE.handle,
         WriteStateResult,
         PartitionResult,
     )
