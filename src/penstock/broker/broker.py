@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from penstock.broker.awaited_followers import AwaitedFollowers
 from penstock.broker.configs import Configs
 from penstock.broker.controller import Controller
 from penstock.broker.coordination import Coordination, CoordinationError
@@ -81,6 +82,7 @@ class Broker:
         )
         self.peers = Peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
+        self.awaited_followers = AwaitedFollowers()
         self.replication = Replication(
             Following(self.peers, self.registration, self.image, self.clock, lambda: self.settings)
         )
@@ -243,14 +245,17 @@ class Broker:
             if partition.leader is not None and is_same_epoch:
                 if known != replica_set:
                     partition.on_replica_set(replica_set)
+                    self.awaited_followers.on_replica_set(partition)
                 return
             self.replication.forget(partition)
             partition.become_leader(replica_set, self.clock.monotonic_ms())
+            self.awaited_followers.on_leader(partition)
             self.coordinators.on_partition(partition)
             return
         if partition.leader is not None:
             self.coordinators.on_partition_lost(partition)
             partition.become_follower(replica_set)
+            self.awaited_followers.on_replica_set(partition)
         elif is_same_epoch and known.leader == replica_set.leader and self.replication.is_followed(partition):
             partition.on_replica_set(replica_set)
             return
@@ -267,10 +272,14 @@ class Broker:
         self.partitions.remove(partition)
         self._delete(partition)
 
-    def _delete(self, partition: Partition) -> None:
+    def _stop_serving(self, partition: Partition) -> None:
         partition.is_deleted = True
         self.replication.forget(partition)
+        self.awaited_followers.forget(partition)
         self.wakeups.wake(partition)
+
+    def _delete(self, partition: Partition) -> None:
+        self._stop_serving(partition)
         if not partition.directory.offline:
             partition.directory.retire(partition, self.clock.now_ms())
 
@@ -324,9 +333,7 @@ class Broker:
     def on_topic_removed(self, topic: TopicImage) -> Iterator[None]:
         partitions = self.partitions.remove_topic(topic.name)
         for partition in partitions:
-            partition.is_deleted = True
-            self.replication.forget(partition)
-            self.wakeups.wake(partition)
+            self._stop_serving(partition)
         self.coordinators.on_topic_removed(topic)
         return self._retire(partitions)
 

@@ -83,7 +83,16 @@ class Partition:
     # roles
 
     def become_leader(self, replica_set: ReplicaSet, now_ms: int) -> None:
-        """Takes the leadership for a new epoch; what the log holds beyond the high watermark stays."""
+        """Takes the leadership for a new epoch; what the log holds beyond the high watermark stays.
+
+        The log notes the epoch now, and not with its first record: a follower that has records of an epoch in between
+        is to be told where it leaves this log.
+        """
+        if len(replica_set.replicas) > 1:
+            try:
+                self.log.epochs.assign(replica_set.leader_epoch, self.log.log_end_offset)
+            except StorageError as error:
+                self.directory.on_failure(error)
         self.replica = self.leader = LeaderState.begin(
             self.broker_id, replica_set, self.replica.high_watermark, self.log.log_end_offset, now_ms
         )
@@ -137,6 +146,12 @@ class Partition:
             self.check_epoch(current_leader_epoch)
         if self.leader is None:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def check_replica(self, current_leader_epoch: int) -> None:
+        """Refuses who knows another leader epoch; a follower serves, too."""
+        self.check_online()
+        if current_leader_epoch >= 0:
+            self.check_epoch(current_leader_epoch)
 
     def check_epoch(self, current_leader_epoch: int) -> None:
         known = self.replica.replica_set.leader_epoch

@@ -12,7 +12,8 @@ so that a consumer always gets on.
 A follower's fetch tells how far its log goes, which may move the high watermark and let it join the replicas in sync.
 It reads to the end of the log, and waits for the log to grow.
 
-Not done: rack-aware fetch; the leader answers.
+A consumer may read from a follower, up to the high watermark that it knows. The leader tells a consumer to, if
+`replica.selector.class` chooses a replica in the consumer's rack (KIP-392).
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPla
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import find_partition
+from penstock.broker.rack_awareness import preferred_replica
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.fetch import (
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 READ_COMMITTED = 1
+FIRST_VERSION_WITH_RACK = 11
 UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 """A partition that is not there is no reason to answer before the others have something."""
 LARGEST_REASON = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH}
@@ -54,6 +57,7 @@ def handle_fetch(broker: "Broker", request: FetchRequest, context: RequestContex
     fetch = Fetch(broker, request, plan, context)
     if fetch.replica_id >= 0:
         fetch.note_progress(request)
+        fetch.max_wait_ms = broker.awaited_followers.wait_ms(fetch.replica_id, fetch.max_wait_ms)
     if request.max_wait_ms <= 0 or fetch.is_complete():
         return fetch.response()
     return fetch.park()
@@ -78,6 +82,8 @@ class Fetch(Parked):
         self.max_bytes = min(request.max_bytes, broker.settings.fetch_max_bytes)
         self.isolation_level = request.isolation_level
         self.replica_id = request.replica_state.replica_id if request.replica_state else request.replica_id
+        self.may_read_from_follower = self.replica_id < 0 and context.version >= FIRST_VERSION_WITH_RACK
+        self.rack_id = request.rack_id if self.may_read_from_follower else ""
         self.read: list[tuple[Wanted, PartitionData]] = []
         self.waits_in: list[Partition] = []
         self.leaders_elsewhere: set[int] = set()
@@ -98,6 +104,7 @@ class Fetch(Parked):
                 joining = partition.on_follower_fetch(self.replica_id, fetch.fetch_offset, now_ms)
             except ApiError:
                 continue  # the answer says so
+            self.broker.awaited_followers.on_fetched(self.replica_id, partition)
             if joining is not None:
                 self.broker.in_sync.on_caught_up(partition, self.replica_id, epoch, joining)
 
@@ -114,7 +121,12 @@ class Fetch(Parked):
             found += size
             if data.error_code not in UNKNOWN:
                 known += 1
-                failed = failed or data.error_code != 0 or data.diverging_epoch is not None
+                failed = (
+                    failed
+                    or data.error_code != 0
+                    or data.diverging_epoch is not None
+                    or data.preferred_read_replica >= 0
+                )
             self.read.append((wanted, data))
         return failed or known == 0 or found >= self.min_bytes
 
@@ -122,7 +134,10 @@ class Fetch(Parked):
         fetch = wanted.fetch
         try:
             partition = self.find(wanted)
-            partition.check_leader(fetch.current_leader_epoch)
+            if self.may_read_from_follower:
+                partition.check_replica(fetch.current_leader_epoch)
+            else:
+                partition.check_leader(fetch.current_leader_epoch)
         except ApiError as error:
             return self.refusal(wanted, error)
         data = PartitionData(
@@ -136,7 +151,11 @@ class Fetch(Parked):
         try:
             if fetch.last_fetched_epoch >= 0:
                 data.diverging_epoch = diverging_epoch(partition, fetch)
-            if data.diverging_epoch is None:
+            if self.rack_id and data.diverging_epoch is None:
+                data.preferred_read_replica = preferred_replica(
+                    self.broker, partition, fetch.fetch_offset, self.rack_id
+                )
+            if data.diverging_epoch is None and data.preferred_read_replica < 0:
                 self.fill(partition, fetch, data, left, at_least_one)
         except ApiError as error:
             return self.refusal(wanted, error)
@@ -200,6 +219,8 @@ class Fetch(Parked):
                 (partition.waiters if self.replica_id < 0 else partition.followers_waiting).add(self)
                 self.waits_in.append(partition)
         self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
+        if self.replica_id >= 0:
+            self.broker.awaited_followers.on_parked(self.replica_id, self)
         return self
 
     def on_close(self) -> None:
@@ -210,6 +231,8 @@ class Fetch(Parked):
             partition.waiters.discard(self)
             partition.followers_waiting.discard(self)
         self.waits_in = []
+        if self.replica_id >= 0:
+            self.broker.awaited_followers.on_answered(self.replica_id, self)
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None

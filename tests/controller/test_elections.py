@@ -1,0 +1,149 @@
+"""Who leads, and who is in sync, as brokers come and go."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.controller.elections import (
+    Brokers,
+    decide_first_leader,
+    decide_leader,
+    decide_preferred_leader,
+    is_led,
+)
+from penstock.controller.image import BrokerImage
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+
+WRITTEN = 100
+BEFORE, AFTER = WRITTEN - 50, WRITTEN + 50
+
+
+def brokers(*there: int, back: tuple[int, ...] = (), leaving: tuple[int, ...] = ()) -> Brokers:
+    """Those that have been there since before the state was written, and those that were started again since."""
+    return {
+        broker_id: BrokerImage(
+            broker_id, {}, epoch=AFTER if broker_id in back else BEFORE, is_leaving=broker_id in leaving
+        )
+        for broker_id in (*there, *back)
+    }
+
+
+def state(
+    isr: tuple[int, ...], leader: int, replicas: tuple[int, ...] = (1, 2, 3), epoch: int = 5
+) -> ReplicaSet:
+    return ReplicaSet(replicas, isr, leader, epoch, version=7, zxid=WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("known", "live", "isr", "leader", "epoch"),
+    [
+        (state((1, 2, 3), 1), brokers(2, 3), (2, 3), 2, 6),  # the leader is gone
+        (state((1, 2, 3), 1), brokers(1, 2), (1, 2), 1, 5),  # a follower is gone: same epoch
+        (state((1, 3), 1), brokers(2, 3), (3,), 3, 6),  # never who is not in sync
+        (state((1,), 1), brokers(2, 3), (1,), NO_LEADER, 6),  # nobody has all that is committed
+        (state((1,), NO_LEADER), brokers(1, 2), (1,), 1, 6),
+        (state((1, 2, 3), 1), brokers(2, 3, back=(1,)), (2, 3), 2, 6),  # killed, and back at once
+        (state((1, 2, 3), 1), brokers(1, 3, back=(2,)), (1, 3), 1, 5),
+        (state((1, 2, 3), 1), brokers(back=(1, 2, 3)), (1,), 1, 6),  # all were killed: one of them, alone
+        (state((2, 3), 3), brokers(1, back=(2,)), (2,), 2, 6),
+        (state((1, 2, 3), 1), brokers(1, 2, 3, leaving=(1,)), (2, 3), 2, 6),  # a controlled shutdown
+        (state((1, 2, 3), 1), brokers(1, 2, 3, leaving=(3,)), (1, 2), 1, 5),
+        (state((1, 2), 1), brokers(2, 3, leaving=(2,)), (2,), 2, 6),  # who leaves is better than nobody
+        (state((1,), 1, (1,)), brokers(back=(1,)), None, None, None),  # nobody to compare with
+        (state((1, 2, 3), 1), brokers(1, 2, 3), None, None, None),
+        (state((1,), 1), brokers(1, 2, 3), None, None, None),  # who comes back joins by fetching
+        (state((1,), 1), brokers(1, 2, leaving=(1,)), None, None, None),  # nobody could take over
+        (state((1,), NO_LEADER), brokers(2, 3), None, None, None),
+    ],
+)
+def test_the_leader_that_is_chosen(
+    known: ReplicaSet, live: Brokers, isr: tuple[int, ...] | None, leader: int | None, epoch: int | None
+) -> None:
+    election = decide_leader(known, live)
+    if isr is None:
+        assert election is None
+        return
+    assert election is not None
+    assert not election.is_unclean
+    assert (election.state.isr, election.state.leader, election.state.leader_epoch) == (isr, leader, epoch)
+
+
+def test_an_unclean_election_is_told() -> None:
+    election = decide_leader(state((1,), 1), brokers(2, 3), allow_unclean=True)
+    assert election is not None
+    assert election.is_unclean
+    assert election.state.leader == 2
+    assert election.state.isr == (2,)
+
+
+def test_a_clean_election_goes_before_an_unclean_one() -> None:
+    election = decide_leader(state((1, 3), 1), brokers(2, 3), allow_unclean=True)
+    assert election is not None
+    assert not election.is_unclean
+    assert election.state.leader == 3
+
+
+def test_who_may_lead() -> None:
+    assert is_led(state((1, 2), 1), brokers(1, 2))
+    assert not is_led(state((1, 2), 1), brokers(2, back=(1,))), "the state is about an earlier life"
+    assert is_led(state((1,), 1, (1,)), brokers(back=(1,))), "there is no other replica"
+    assert not is_led(state((1, 2), NO_LEADER), brokers(1, 2))
+
+
+def test_the_first_leader() -> None:
+    assert decide_first_leader((3, 1, 2), brokers(1, 2)) == ReplicaSet((3, 1, 2), (1, 2), 1, 0)
+    assert decide_first_leader((3, 1), brokers()) == ReplicaSet((3, 1), (3, 1), NO_LEADER, 0)
+    assert decide_first_leader((3, 1), brokers(1, 3, leaving=(3,))).leader == 1
+
+
+def test_the_preferred_leader() -> None:
+    moved = decide_preferred_leader(state((1, 2), 2), brokers(1, 2))
+    assert moved is not None
+    assert moved.leader == 1
+    assert moved.leader_epoch == 6
+    assert decide_preferred_leader(state((1, 2), 1), brokers(1, 2)) is None
+    assert decide_preferred_leader(state((2, 3), 2), brokers(1, 2, 3)) is None, "not in sync"
+    assert decide_preferred_leader(state((1, 2), 2), brokers(1, 2, leaving=(1,))) is None
+
+
+IDS = (1, 2, 3)
+
+
+@given(
+    isr=st.sets(st.sampled_from(IDS), min_size=1),
+    has_leader=st.booleans(),
+    there=st.sets(st.sampled_from(IDS)),
+    back=st.sets(st.sampled_from(IDS)),
+    leaving=st.sets(st.sampled_from(IDS)),
+    allow_unclean=st.booleans(),
+    data=st.data(),
+)
+def test_what_always_holds(
+    isr: set[int],
+    has_leader: bool,
+    there: set[int],
+    back: set[int],
+    leaving: set[int],
+    allow_unclean: bool,
+    data: st.DataObject,
+) -> None:
+    leader = data.draw(st.sampled_from(sorted(isr))) if has_leader else NO_LEADER
+    known = state(tuple(sorted(isr)), leader)
+    live = brokers(*sorted(there - back), back=tuple(sorted(back)), leaving=tuple(sorted(leaving)))
+    election = decide_leader(known, live, allow_unclean=allow_unclean)
+    if election is None:
+        return
+    chosen = election.state
+    assert chosen.isr
+    assert set(chosen.isr) <= set(IDS)
+    if not election.is_unclean:
+        assert set(chosen.isr) <= isr, "nobody joins by an election"
+        assert chosen.leader == NO_LEADER or chosen.leader in chosen.isr
+    if chosen.leader != known.leader:
+        assert chosen.leader_epoch == known.leader_epoch + 1
+    if chosen.leader != NO_LEADER:
+        assert chosen.leader in live
+    again = decide_leader(replace(chosen, zxid=AFTER + 1), live, allow_unclean=allow_unclean)
+    assert again is None or again.state.leader == chosen.leader, "what was decided stays"
