@@ -271,11 +271,14 @@ class Partition:
 
     # replication
 
-    def on_follower_fetch(self, broker_id: int, offset: int, now_ms: int) -> tuple[int, ...] | None:
-        """A follower has all below `offset`; the set in sync that it should join by that, if it should."""
+    def on_follower_fetch(
+        self, broker_id: int, offset: int, log_start_offset: int, now_ms: int
+    ) -> tuple[int, ...] | None:
+        """A follower has all from its start to below `offset`; the set in sync that it should join by that, if any."""
         leader = self.leader
         if leader is None or broker_id not in leader.followers:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        leader.followers[broker_id].log_start_offset = log_start_offset
         if leader.on_fetch(broker_id, offset, self.log.log_end_offset, now_ms) and self.waiters:
             self.directory.wake(self)
         return leader.decide_joining(broker_id)

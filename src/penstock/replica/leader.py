@@ -24,6 +24,7 @@ class Follower:
     """How far one of the other replicas is, as its fetches say."""
 
     log_end_offset: int = UNKNOWN
+    log_start_offset: int = UNKNOWN
     caught_up_ms: int = NEVER
     """When it last had all that the leader had."""
     fetched_ms: int = NEVER
@@ -104,6 +105,17 @@ class LeaderState:
         follower = self.followers[broker_id]
         follower.on_fetch(offset, log_end_offset, now_ms)
         return not self.is_alone and self._raise_high_watermark(log_end_offset)
+
+    @property
+    def knows_its_high_watermark(self) -> bool:
+        """Whether it has reached this epoch, and with it all that was committed before: a follower that becomes leader
+        has heard of the high watermark a fetch later than the leader before it."""
+        return self.is_alone or self.high_watermark >= self.epoch_start_offset
+
+    def low_watermark(self, log_start_offset: int, alive: Callable[[int], bool]) -> int:
+        """Below it no replica that is alive has records any more."""
+        others = (one.log_start_offset for broker_id, one in self.followers.items() if alive(broker_id))
+        return min((log_start_offset, *others))
 
     # who is in sync
 

@@ -101,7 +101,9 @@ class Fetch(Parked):
                 partition.check_leader(fetch.current_leader_epoch)
                 if fetch.last_fetched_epoch >= 0 and diverging_epoch(partition, fetch) is not None:
                     continue
-                joining = partition.on_follower_fetch(self.replica_id, fetch.fetch_offset, now_ms)
+                joining = partition.on_follower_fetch(
+                    self.replica_id, fetch.fetch_offset, fetch.log_start_offset, now_ms
+                )
             except ApiError:
                 continue  # the answer says so
             self.broker.awaited_followers.on_fetched(self.replica_id, partition)

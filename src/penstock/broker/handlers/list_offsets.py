@@ -1,6 +1,7 @@
 """ListOffsets.
 
-v1 returns one offset with its timestamp; v2 has the isolation level; v4 leader epochs; v6 is flexible; v7 has -3,
+v1 returns one offset with its timestamp; v2 has the isolation level; v4 leader epochs; v5 may answer
+OFFSET_NOT_AVAILABLE; v6 is flexible; v7 has -3,
 the record with the largest timestamp; v8 has -4, the earliest offset on this machine; v9 has -5, the latest in
 tiered storage; v10 a timeout for tiered storage; v11 has -6, the earliest not yet uploaded.
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6
+FIRST_VERSION_WITH_OFFSET_NOT_AVAILABLE = 5
 FIRST_VERSION = {
     LATEST: 0,
     EARLIEST: 0,
@@ -72,6 +74,8 @@ def _look_up(
     try:
         partition = broker.partitions.find(topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
+        if wanted.timestamp == LATEST and request.replica_id < 0:
+            _check_end_is_known(partition, version)
         end = partition.readable_end(request.replica_id, request.isolation_level)
         offset, timestamp, epoch = _offset(partition, wanted.timestamp, end)
     except ApiError as error:
@@ -79,6 +83,13 @@ def _look_up(
     return ListOffsetsPartitionResponse(
         wanted.partition_index, timestamp=timestamp, offset=offset, leader_epoch=epoch
     )
+
+
+def _check_end_is_known(partition: Partition, version: int) -> None:
+    """A new leader may not know yet how far its predecessor had come: the end would seem to go back (KIP-207)."""
+    if partition.leader is not None and not partition.leader.knows_its_high_watermark:
+        is_told = version >= FIRST_VERSION_WITH_OFFSET_NOT_AVAILABLE
+        raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE if is_told else ErrorCode.LEADER_NOT_AVAILABLE)
 
 
 def _offset(partition: Partition, timestamp: int, end: int) -> tuple[int, int, int]:
