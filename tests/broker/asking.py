@@ -43,14 +43,16 @@ def now_ms() -> int:
 # topics
 
 
-def create_topic(client: WireClient, name: str, partitions: int = 1, **configs: str) -> Any:
+def create_topic(
+    client: WireClient, name: str, partitions: int = 1, *, replicas: int = 1, **configs: str
+) -> Any:
     """Asks for a topic; configs with underscores for dots. Returns the topic's result."""
     request = CreateTopicsRequest(
         topics=[
             CreatableTopic(
                 name=name,
                 num_partitions=partitions,
-                replication_factor=1,
+                replication_factor=replicas,
                 configs=[
                     CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()
                 ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -52,6 +53,7 @@ class Load:
         *,
         idempotent: bool,
         pause_seconds: float = PAUSE_SECONDS,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.topic = topic
         self.pause_seconds = pause_seconds
@@ -62,8 +64,9 @@ class Load:
         self._sent = [0] * partitions
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"load-{topic}")
-        settings: dict[str, Any] = {
+        chosen: dict[str, Any] = {
             **PATIENT_CLIENT,
+            **(settings or {}),
             "bootstrap.servers": bootstrap,
             "acks": "all",
             "enable.idempotence": idempotent,
@@ -71,8 +74,8 @@ class Load:
             "error_cb": self._on_error,
         }
         if not idempotent:
-            settings["max.in.flight.requests.per.connection"] = 1
-        self._producer = Producer(settings)
+            chosen["max.in.flight.requests.per.connection"] = 1
+        self._producer = Producer(chosen)
 
     @property
     def acknowledged_count(self) -> int:
@@ -87,6 +90,22 @@ class Load:
             lambda: f"{target - self.acknowledged_count} more acknowledgements in {self.topic}",
         )
         assert not self.failures, self.failures[:3]
+
+    def wait_for_progress_everywhere(self) -> None:
+        """Until a record that is sent from now on is acknowledged in each partition."""
+        targets = list(self._sent)
+        wait_for(
+            lambda: self.failures or all(map(self._has_acknowledged, range(self.partitions), targets)),
+            PATIENCE_SECONDS,
+            lambda: (
+                f"acknowledgements in {self.topic}: {[numbers[-1:] for numbers in self.acknowledged]} of {targets}"
+            ),
+        )
+        assert not self.failures, self.failures[:3]
+
+    def _has_acknowledged(self, partition: int, number: int) -> bool:
+        numbers = self.acknowledged[partition]
+        return bool(numbers) and numbers[-1] >= number
 
     # sending
 

@@ -1,4 +1,4 @@
-"""ZooKeeper's own Java client and its shell, zkCli, from Maven.
+"""ZooKeeper's own Java client, its shell, zkCli, and its server, from Maven.
 
 The jars are fetched once into `.toolchains/zookeeper/` of the repository. Workers that run in parallel take a file
 lock, so that one fetches and the others wait; a fetch that breaks off is not taken for complete.
@@ -19,9 +19,12 @@ DEPENDENCIES = (
     ("org.apache.zookeeper", "zookeeper", VERSION),
     ("commons-cli", "commons-cli", "1.5.0"),
     ("org.slf4j", "slf4j-nop", "1.7.30"),
+    ("io.dropwizard.metrics", "metrics-core", "4.1.12.1"),
+    ("org.xerial.snappy", "snappy-java", "1.1.10.5"),
 )
+"""The last two are what the server needs besides."""
 ROOT = Path(__file__).resolve().parents[2]
-HOME = ROOT / ".toolchains" / "zookeeper" / VERSION
+HOME = ROOT / ".toolchains" / "zookeeper" / f"{VERSION}-server"
 FETCH_TIMEOUT_SECONDS = 280
 RUN_TIMEOUT_SECONDS = 120
 JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m")

@@ -47,6 +47,8 @@ STATES_AT_ONCE = 100
 CLEAR_CHANGES_SECONDS = 600.0
 """Change nodes are kept for one to two of these, far longer than any session can be out of touch."""
 RETRY_SECONDS = 0.5
+TOLD_STATES = 5
+"""In one line of the log."""
 
 States = Mapping[TopicPartition, ReplicaSet]
 
@@ -204,7 +206,19 @@ class Controller:
         names = list(self.image.topics) if is_all else [name for name in dirty if name in self.image.topics]
         decided = self._decide(name for name in names if name not in self._busy)
         if decided:
+            self._tell(decided)
             await self._write_states(decided)
+
+    def _tell(self, decided: States) -> None:
+        """What becomes of some of them, and of how many."""
+        shown = list(decided.items())[:TOLD_STATES]
+        words = [f"{where} to be led by {state.leader} with {list(state.isr)}" for where, state in shown]
+        log.info(
+            "brokers %s, states of %d partitions: %s",
+            sorted(self.image.brokers),
+            len(decided),
+            "; ".join(words),
+        )
 
     def _decide(self, names: Iterable[str]) -> dict[TopicPartition, ReplicaSet]:
         decided: dict[TopicPartition, ReplicaSet] = {}
