@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable
 
 import pytest
 
+from penstock.bounded_patterns import MOST_CHARACTER_CLASSES
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.topic_regexes import (
     COST_AT_ONCE,
     COST_OF_A_MATCH,
-    MAX_CHARACTER_CLASSES,
     Matching,
     check_regex,
 )
@@ -120,7 +120,7 @@ def test_a_refused_write_does_not_stop_the_others() -> None:
     "regex",
     [
         "(x{0,1000})" * 2900,
-        r"\p{L}" * (MAX_CHARACTER_CLASSES + 1),
+        r"\p{L}" * (MOST_CHARACTER_CLASSES + 1),
         r"\p{L}" * 6000,
         "a" * 30_000,
         "(x{9}){2000}",

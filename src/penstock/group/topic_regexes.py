@@ -8,29 +8,24 @@ Linear is not little: `(.?){400}z` is looked for in a long name for a millisecon
 turn at a time, with a turn measured by what RE2 may do at worst, size of program times length of name.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 
 import re2
 
+from penstock.bounded_patterns import takes_long_to_read
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.subscriptions import ResolvedRegex
 
 MAX_PROGRAM_BYTES = 128 * 1024
 """Room for an alternation of several hundred names."""
 MAX_REPETITIONS = 10_000
-"""All counts in braces together. More don't fit into the program, which RE2 finds out too slowly: 0.4 s for 30 KB."""
-MAX_CHARACTER_CLASSES = 200
-"""Of Unicode (`\\p{L}`), each of which takes RE2 up to 0.1 ms to read."""
+"""All counts in braces together, more of which don't fit into the program."""
 COST_AT_ONCE = 2_000_000
 """Before others are served, in steps of RE2: 1 to 2 ms, as one takes at most a nanosecond."""
 COST_OF_A_MATCH = 1_000
 """Apart from its steps."""
 COST_OF_AN_EXPRESSION = 100
 """For each step of its program, to compile it."""
-
-_CHARACTER_CLASS = re.compile(r"\\[pP]")
-_REPETITION = re.compile(r"\{(\d{1,4})(?:,(\d{0,4}))?\}")
 
 
 def _options() -> re2.Options:
@@ -45,16 +40,12 @@ _OPTIONS = _options()
 
 
 def check_regex(regex: str) -> None:
-    if _repetitions(regex) > MAX_REPETITIONS or len(_CHARACTER_CLASS.findall(regex)) > MAX_CHARACTER_CLASSES:
+    if takes_long_to_read(regex, MAX_REPETITIONS):
         raise _refusal(regex, "pattern too large")
     try:
         re2.compile(regex, _OPTIONS)
     except re2.error as error:
         raise _refusal(regex, _description(error)) from error
-
-
-def _repetitions(regex: str) -> int:
-    return sum(int(most or least) for least, most in _REPETITION.findall(regex))
 
 
 def _refusal(regex: str, why: str) -> ApiError:
