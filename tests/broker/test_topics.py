@@ -391,3 +391,14 @@ async def ask_during_deletion(broker: InProcessBroker) -> None:
         await topics.auto_create("again")
     assert refused.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await deletion
+
+
+@only_penstock
+def test_nor_is_one_in_the_moment_after_its_deletion(broker: InProcessBroker) -> None:
+    asking = MetadataRequest([MetadataRequestTopic(name="again")], allow_auto_topic_creation=True)
+    with WireClient(broker.bootstrap_servers) as client:
+        for _ in range(3):
+            assert create_topic(client, "again", 2).error_code == 0
+            assert delete_topic(client, "again") == ErrorCode.NONE
+            assert client.send(asking).topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        wait_for(lambda: client.send(asking).topics[0].error_code == 0, what="the topic, later")

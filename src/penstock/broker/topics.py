@@ -8,6 +8,7 @@ holds decides: it is read again before anything is answered.
 
 import asyncio
 import logging
+import math
 import random
 from collections.abc import Mapping, Sequence
 
@@ -22,6 +23,7 @@ from penstock.settings.broker import BrokerSettings
 log = logging.getLogger("penstock.broker.topics")
 
 RECONCILE_ATTEMPTS = 5
+KEPT_NAME_SECONDS = 0.5
 DEFAULT = -1
 """Stands for the broker's default where a number of partitions or replicas is asked for."""
 
@@ -34,7 +36,8 @@ class Topics:
         self.configs = configs
         self.image = cluster.image
         self._changing: dict[str, asyncio.Lock] = {}
-        self._deleting: set[str] = set()
+        self._deleted: dict[str, float] = {}
+        """Until when names of deleted topics are kept from who did not ask for a topic by creating it."""
 
     @property
     def settings(self) -> BrokerSettings:
@@ -104,10 +107,10 @@ class Topics:
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults because a client asked for its metadata.
 
-        Not one that is being deleted: a producer that still knows it would take its name from whoever deleted it
-        in order to create it anew.
+        Not one that is being deleted, or was a moment ago: a producer that still knows it would take its name from
+        whoever deleted it in order to create it anew, and whose request is on its way. It asks again.
         """
-        if name in self._deleting:
+        if self._is_just_deleted(name):
             raise ApiError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
             )
@@ -122,7 +125,7 @@ class Topics:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         async with self._lock(name):
             topic = self.existing(name)
-            self._deleting.add(name)
+            self._deleted[name] = math.inf
             try:
                 await self.cluster.delete_topic(topic)
             except CoordinationError as error:
@@ -130,7 +133,19 @@ class Topics:
                 if name in self.image.topics:
                     raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             finally:
-                self._deleting.discard(name)
+                self._keep_name(name)
+
+    def _keep_name(self, name: str) -> None:
+        now = asyncio.get_running_loop().time()
+        del self._deleted[name]
+        self._deleted[name] = (
+            now + KEPT_NAME_SECONDS
+        )  # the last one, so that the first is the first to be forgotten
+        while self._deleted[first := next(iter(self._deleted))] < now:
+            del self._deleted[first]
+
+    def _is_just_deleted(self, name: str) -> bool:
+        return self._deleted.get(name, 0.0) > asyncio.get_running_loop().time()
 
     async def grow(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool
