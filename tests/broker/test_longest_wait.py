@@ -26,6 +26,7 @@ from penstock.wire.messages.create_partitions import CreatePartitionsRequest, Cr
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
+from penstock.wire.messages.list_transactions import ListTransactionsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.wire.schema import ApiMessage, Message
 from tests.broker.asking import (
@@ -45,6 +46,7 @@ from tests.broker.committing import find_coordinator
 from tests.broker.conftest import only_penstock
 from tests.broker.consumer_members import consumers_of
 from tests.broker.platform import Platform
+from tests.broker.transacting import Transactor, new_transactional_id
 from tests.support.bystander import Waits, standing_by
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
 from tools.suite.processes import starts_processes
@@ -243,6 +245,17 @@ def test_long_regular_expressions_are_refused_at_once(busy: Platform, regex: str
             member = consumers_of(client, "long-regex", KEPT)("m", [], regex=regex)
             member.beat()
     assert member.error == ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+def test_a_slow_regular_expression_over_long_transactional_ids(busy: Platform) -> None:
+    with WireClient(busy.bootstrap, timeout=60.0) as client:
+        new_transactional_id(client)  # makes the topic of transactions
+        for number in range(30):
+            Transactor(client, f"{number}".ljust(30_000, "t"))
+        with waiting(busy) as bystander:
+            answer = client.send(ListTransactionsRequest(transactional_id_pattern="(.?){1000}z|5t*"))
+    assert [each.transactional_id for each in answer.transaction_states] == ["5".ljust(30_000, "t")]
     assert bystander.broker < LONGEST_WAIT_SECONDS
 
 
