@@ -16,7 +16,16 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src/penstock"
 
 TIERS = [
-    {"types", "errors", "clock", "settings", "java_hash", "child_processes", "bounded_patterns"},
+    {
+        "types",
+        "errors",
+        "clock",
+        "settings",
+        "java_hash",
+        "child_processes",
+        "bounded_patterns",
+        "log_rotation",
+    },
     {"wire", "records", "machine"},
     {"group", "txn", "replica", "controller", "share"},
     {"log"},

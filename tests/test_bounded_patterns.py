@@ -25,6 +25,9 @@ A_MOMENT_SECONDS = 2.0
         ("(?!b)a*a*$", "a" * 249 + "b"),
         (r"(a*)\1(a*)$", "a" * 249 + "b"),
         ("(?!b)a*$", "a" * 2_000_000 + "b"),
+        (r"\p{L}" * 2000, "a"),
+        ("(x{0,1000})" * 900, "x"),
+        ("(.?){400}z", "t" * 10_000_000),
         ("(?!b)(?:(?:(?:(?:a?){9}){9}){9}){9}$", "a" * 200 + "b"),
     ],
 )
@@ -35,6 +38,17 @@ def test_what_could_run_away_does_not(pattern: str, text: str) -> None:
     except UnboundedPattern as refused:
         assert str(refused)  # noqa: PT017
     assert time.monotonic() - began < A_MOMENT_SECONDS
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(.?){400}z", "(a|ab|abc|b)*(x{0,500}|t{0,500})*z$", r"^\pL+(.|..){300}z"]
+)
+@pytest.mark.parametrize("text", ["t" * 20_000, "\u0416" * 5_000], ids=["ascii", "cyrillic"])
+def test_it_says_how_long_a_search_takes_at_most(pattern: str, text: str) -> None:
+    bounded = bounded_pattern(pattern)
+    began = time.thread_time()
+    bounded.search(text)
+    assert time.thread_time() - began < 2 * bounded.seconds(text), "twice, on a busy machine"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from penstock.wire.messages.create_partitions import CreatePartitionsRequest, Cr
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
+from penstock.wire.messages.list_transactions import ListTransactionsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.wire.schema import ApiMessage, Message
 from tests.broker.asking import (
@@ -43,7 +44,9 @@ from tests.broker.asking import (
 )
 from tests.broker.committing import find_coordinator
 from tests.broker.conftest import only_penstock
+from tests.broker.consumer_members import consumers_of
 from tests.broker.platform import Platform
+from tests.broker.transacting import Transactor, new_transactional_id
 from tests.support.bystander import Waits, standing_by
 from tests.support.wire_client import WireClient, frame, request_bytes, request_header
 from tools.suite.processes import starts_processes
@@ -203,6 +206,56 @@ def test_a_regular_expression_of_a_large_program_is_refused(busy: Platform) -> N
             time.sleep(0.05)
         assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
         assert "pattern too large" in answer.error_message
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+SLOW_REGEX = "(.?){400}z"
+"""A small program, which RE2 follows for a millisecond through a long name."""
+
+
+def test_slow_regular_expressions_over_many_topics(busy: Platform) -> None:
+    expressions = 16
+    topics = [CreatableTopic(f"long-{number:03}".ljust(245, "x"), 1, 1) for number in range(300)]
+    with WireClient(busy.bootstrap, timeout=60.0) as client:
+        assert not any(each.error_code for each in client.send(CreateTopicsRequest(topics, 30_000)).topics)
+        assert has_leaders(client, topics[-1].name, 1)
+        find_coordinator(client, "slow")
+        with waiting(busy) as bystander:
+            make = consumers_of(client, "slow", KEPT)
+            regexes = [f"{SLOW_REGEX}|long-{number:03}x*" for number in range(expressions)]
+            members = [make(f"m{number}", [], regex=regex) for number, regex in enumerate(regexes)]
+            deadline = time.monotonic() + 60
+            while not all(len(member.owned) == 1 for member in members) and time.monotonic() < deadline:
+                for member in members:
+                    member.beat()
+                time.sleep(0.2)
+        assert [len(member.owned) for member in members] == [1] * expressions
+        gone = DeleteTopicsRequest(
+            topics=[DeleteTopicState(name=each.name) for each in topics], timeout_ms=30_000
+        )
+        assert not any(each.error_code for each in client.send(gone).responses)
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+@pytest.mark.parametrize("regex", ["(x{0,1000})" * 2900, r"\p{L}" * 6000], ids=lambda regex: regex[:11])
+def test_long_regular_expressions_are_refused_at_once(busy: Platform, regex: str) -> None:
+    with WireClient(busy.bootstrap) as client:
+        find_coordinator(client, "long-regex")
+        with waiting(busy) as bystander:
+            member = consumers_of(client, "long-regex", KEPT)("m", [], regex=regex)
+            member.beat()
+    assert member.error == ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+def test_a_slow_regular_expression_over_long_transactional_ids(busy: Platform) -> None:
+    with WireClient(busy.bootstrap, timeout=60.0) as client:
+        new_transactional_id(client)  # makes the topic of transactions
+        for number in range(30):
+            Transactor(client, f"{number}".ljust(30_000, "t"))
+        with waiting(busy) as bystander:
+            answer = client.send(ListTransactionsRequest(transactional_id_pattern="(.?){1000}z|5t*"))
+    assert [each.transactional_id for each in answer.transaction_states] == ["5".ljust(30_000, "t")]
     assert bystander.broker < LONGEST_WAIT_SECONDS
 
 

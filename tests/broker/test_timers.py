@@ -29,6 +29,20 @@ def test_timers_fire_in_the_order_of_their_time() -> None:
     run(scenario)
 
 
+def test_a_timer_without_delay_is_not_put_off_by_starting_it_again() -> None:
+    async def scenario(timers: Timers, fired: "asyncio.Queue[Hashable]") -> None:
+        def start_again() -> None:
+            timers.start("at once", 0)
+            if fired.empty():
+                loop.call_soon(start_again)
+
+        loop = asyncio.get_running_loop()
+        start_again()
+        assert await fired.get() == "at once"
+
+    run(scenario)
+
+
 def test_a_timer_can_be_moved_either_way() -> None:
     async def scenario(timers: Timers, fired: "asyncio.Queue[Hashable]") -> None:
         timers.start("sooner", FAR_MS)

@@ -1,13 +1,24 @@
 """Topics that can't be made, grown or deleted, and what becomes of those that can."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from penstock.broker import coordination
 from penstock.broker.coordination import TooLarge
 from penstock.errors import ApiError, ErrorCode
 from penstock.testing import InProcessBroker
+from penstock.wire.messages.alter_configs import (
+    AlterableConfig as OldAlterableConfig,
+)
+from penstock.wire.messages.alter_configs import (
+    AlterConfigsRequest,
+)
+from penstock.wire.messages.alter_configs import (
+    AlterConfigsResource as OldAlterConfigsResource,
+)
 from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.delete_records import (
@@ -16,8 +27,15 @@ from penstock.wire.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.asking import (
+    SET,
+    TOPIC_RESOURCE,
     batch_of,
     create_topic,
     fetch,
@@ -27,6 +45,7 @@ from tests.broker.asking import (
     new_topic,
     produce,
     produced,
+    set_config,
     topic_id,
     unique_topic,
     values_in,
@@ -304,6 +323,45 @@ def test_a_topic_that_outgrows_its_znode_keeps_its_partitions(broker: InProcessB
         new_topic(client, "small")
 
 
+@only_penstock
+def test_what_zookeeper_cannot_store_is_refused_on_the_wire(broker: InProcessBroker) -> None:
+    throttled = ",".join(f"{index}:0" for index in range(200_000))
+    key, config = (
+        "follower.replication.throttled.replicas",
+        "/config/topics/{} would take .* ZooKeeper, which stores",
+    )
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "kept")
+        refused = create_topic(client, "large", **{key.replace(".", "_"): throttled})
+        assert refused.error_code == ErrorCode.POLICY_VIOLATION
+        assert re.match(config.format("large"), refused.error_message)
+        resource = AlterConfigsResource(TOPIC_RESOURCE, "kept", [AlterableConfig(key, SET, throttled)])
+        (answer,) = client.send(IncrementalAlterConfigsRequest([resource])).responses
+        assert answer.error_code == ErrorCode.POLICY_VIOLATION
+        assert re.match(config.format("kept"), answer.error_message)
+        old = OldAlterConfigsResource(TOPIC_RESOURCE, "kept", [OldAlterableConfig(key, throttled)])
+        (answer,) = client.send(AlterConfigsRequest([old])).responses
+        assert answer.error_code == ErrorCode.POLICY_VIOLATION
+        assert topic_names(client) == ["kept"]
+        set_config(client, "kept", key, "0:0")
+
+
+@only_penstock
+def test_partitions_that_zookeeper_cannot_store_are_refused_on_the_wire(
+    broker: InProcessBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a lower limit: a request may have 10,000 partitions, and with its own a topic has room for 80,000."""
+    monkeypatch.setattr(coordination, "MAX_REQUEST_BYTES", 50_000)
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "kept", 3)
+        grown = CreatePartitionsTopic("kept", 9_000, None)
+        (result,) = client.send(CreatePartitionsRequest([grown], 30_000)).results
+        assert result.error_code == ErrorCode.POLICY_VIOLATION
+        assert re.match("/brokers/topics/kept would take .* ZooKeeper, which stores", result.error_message)
+        assert len(metadata(client, "kept").topics[0].partitions) == 3
+        new_topic(client, "small")
+
+
 async def outgrow(broker: InProcessBroker) -> None:
     controller = broker.broker.controller
     with pytest.raises(TooLarge, match="/brokers/topics/kept would take"):
@@ -335,3 +393,14 @@ async def ask_during_deletion(broker: InProcessBroker) -> None:
         await broker.broker.topic_creation.auto_create("again")
     assert refused.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await deletion
+
+
+@only_penstock
+def test_nor_is_one_in_the_moment_after_its_deletion(broker: InProcessBroker) -> None:
+    asking = MetadataRequest([MetadataRequestTopic(name="again")], allow_auto_topic_creation=True)
+    with WireClient(broker.bootstrap_servers) as client:
+        for _ in range(3):
+            assert create_topic(client, "again", 2).error_code == 0
+            assert delete_topic(client, "again") == ErrorCode.NONE
+            assert client.send(asking).topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        wait_for(lambda: client.send(asking).topics[0].error_code == 0, what="the topic, later")

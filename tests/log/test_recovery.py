@@ -167,6 +167,29 @@ def test_a_damaged_header_after_a_clean_stop(
     assert Path(path).read_bytes()[: len(before)] == before
 
 
+def test_a_torn_batch_that_was_acknowledged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A clean stop says that twenty were safe: nineteen can be read, and the offset of the last is lost."""
+    settings = topic(index_interval_bytes=100)
+    log = open_log(FS, str(tmp_path / "topic-0"), settings=settings)
+    for n in range(20):
+        append(log, b"%d" % n * 30, timestamp=NOW + n)
+    log.close()
+    assert os.path.getsize(log.segments[-1].path(".index")) > 0
+    path = log.segments[-1].path(".log")
+    os.truncate(path, os.path.getsize(path) - 40)
+    again = open_log(FS, str(log.directory), settings=settings, recovery_point=20)
+    assert [record.levelname for record in caplog.records if path in record.message] == ["WARNING"]
+    assert values(again) == {n: b"%d" % n * 30 for n in range(19)}
+    assert append(again, b"next", timestamp=NOW + 99) == 20
+    again.flush()
+    for clean in (True, False):
+        if clean:
+            again.close()
+        again = open_log(FS, str(log.directory), settings=settings, recovery_point=21, clean=clean)
+        assert values(again) == {n: b"%d" % n * 30 for n in range(19)} | {20: b"next"}
+        assert again.log_end_offset == 21
+
+
 def test_the_offset_of_a_torn_batch_is_not_used_again(tmp_path: Path) -> None:
     log = open_log(FS, str(tmp_path / "topic-0"))
     for n in range(5):

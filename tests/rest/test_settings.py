@@ -13,8 +13,9 @@ from penstock.errors import ConfigError
 from penstock.rest.settings import RestSettings, unknown_names
 from penstock.settings.properties import read_properties
 from penstock.testing.in_process import InProcessBroker
-from tests.rest.proxy import Proxy
+from tests.rest.proxy import Proxy, running
 from tests.support.processes import Process
+from tests.web.limits import check_limits
 
 COMMAND = [sys.executable, "-m", "penstock.cli.tools.kafka_rest_start"]
 SHIPPED = Path(__file__).parents[2] / "config" / "kafka-rest.properties"
@@ -88,3 +89,10 @@ def test_a_name_that_nobody_knows_is_told_with_the_nearest() -> None:
 def test_a_bad_number_names_its_key() -> None:
     with pytest.raises(ConfigError, match=r"client\.timeout\.ms"):
         RestSettings.from_configs({"bootstrap.servers": "a:1", "client.timeout.ms": "soon"})
+
+
+def test_limits_of_head_and_body(broker: InProcessBroker) -> None:
+    limits = {"max_request_header_size": "3000", "request_body_timeout_ms": "300"}
+    size = "api_v3_produce_request_size_limit_max_bytes"
+    with running(broker.bootstrap_servers, **limits, **{size: "2000"}) as proxy:
+        check_limits(proxy.port, f"{proxy.cluster}/topics", 3000, 300, 2000)

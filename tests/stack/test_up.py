@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.log_rotation import LARGEST_LOG_BYTES, older
 from tests.stack.platform import PATIENCE_S, PENSTOCK, Up, eventually, is_running, penstock, status
 from tests.support.our_tools import our_tools
 from tests.support.processes import dying_with_us
@@ -284,6 +285,17 @@ def test_logs(start_up: StartUp, data_dir: Path, zookeeper_words: list[str]) -> 
     refused = penstock("logs", "zookeper", *where)
     assert refused.returncode == 1
     assert f"'zookeper' has no log in {data_dir}; there are those of broker-1, zookeeper" in refused.stderr
+
+
+def test_the_log_of_a_running_service_is_shortened(start_up: StartUp, data_dir: Path, offset: str) -> None:
+    up = start_up("--data-dir", str(data_dir), "--port-offset", offset, "--only", "zookeeper")
+    up.wait_for("Penstock is ready\n")
+    log = data_dir / "logs" / "zookeeper.log"
+    with log.open("ab") as file:
+        file.write(b"a long line that says little\n" * (LARGEST_LOG_BYTES // 20))
+    eventually(lambda: older(log, 1).exists() and log.stat().st_size < LARGEST_LOG_BYTES)
+    assert b"ZooKeeper is ready" in older(log, 1).read_bytes()
+    assert up.stop() == 0
 
 
 def test_logs_that_go_on(data_dir: Path) -> None:

@@ -149,3 +149,10 @@ def test_inside_a_running_loop() -> None:
             assert values == [b"bread"]
 
     asyncio.run(scenario())
+
+
+def test_a_misspelt_setting_is_refused() -> None:
+    says = "settings of the test's broker: num.partitons is no setting; did you mean num.partitions"
+    for kind in (InProcessBroker, AsyncInProcessBroker):
+        with pytest.raises(ConfigError, match=says):
+            kind({"num.partitons": "3"})

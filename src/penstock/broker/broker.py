@@ -10,6 +10,7 @@ from penstock.broker.configs import Configs
 from penstock.broker.controller import Controller
 from penstock.broker.coordination import Coordination, CoordinationError
 from penstock.broker.coordinators import Coordinators
+from penstock.broker.deleted_names import DeletedNames
 from penstock.broker.features import Features
 from penstock.broker.fetch_sessions import FetchSessionCache
 from penstock.broker.forwarding import Forwarding
@@ -95,6 +96,7 @@ class Broker:
         self.coordinators = Coordinators(self)
         self.long_work = asyncio.Semaphore(1)
         """For one long request at a time, which is read in a thread and may take much memory."""
+        self.deleted_names = DeletedNames()
         self._knows_its_topics = False
         self._registering: asyncio.Task[None] | None = None
 
@@ -124,7 +126,7 @@ class Broker:
         self.image.cluster_id = await self.registration.identify(self.directories.stored_broker_id())
         self.directories.claim(self.broker_id, self.image.cluster_id)
         self.configs = Configs(settings, self.image, self.broker_id)
-        self.topics = Topics(self.controller, self.configs)
+        self.topics = Topics(self.controller, self.configs, self.deleted_names)
         self.topic_creation = TopicCreation(self.topics, self.forwarding, self.image_follower)
         endpoints = await self.listeners.bind(settings)
         self.coordination.on_session_lost(self._on_session_lost)
@@ -331,6 +333,7 @@ class Broker:
         return partition
 
     def on_topic_removed(self, topic: TopicImage) -> Iterator[None]:
+        self.deleted_names.on_removed(topic.name)
         partitions = self.partitions.remove_topic(topic.name)
         for partition in partitions:
             self._stop_serving(partition)

@@ -22,10 +22,11 @@ class Timers:
         self._timers: dict[Hashable, _Timer] = {}
 
     def start(self, key: Hashable, delay_ms: int) -> None:
+        """Without a delay as soon as may be, however often it is started again meanwhile."""
         due = self._loop.time() + delay_ms / 1000
         timer = self._timers.get(key)
         if timer is not None and timer.armed_for <= due:
-            timer.due = due
+            timer.due = due if delay_ms > 0 else timer.armed_for
             return
         if timer is not None:
             timer.handle.cancel()

@@ -26,12 +26,8 @@ class TopicCreation:
         self.follower = follower
 
     async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults because a client asked for its metadata.
-
-        Not one that is being deleted: a producer that still knows it would take its name from whoever deleted it
-        in order to create it anew.
-        """
-        if self.topics.is_being_deleted(name):
+        """Creates a topic with the broker's defaults because a client asked for its metadata."""
+        if self.topics.deleted_names.is_kept(name):
             raise ApiError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
             )

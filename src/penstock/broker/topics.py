@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from penstock.broker.configs import Configs
 from penstock.broker.controller import Controller, NotController
 from penstock.broker.coordination import CoordinationError, NodeExists, TooLarge
+from penstock.broker.deleted_names import DeletedNames
 from penstock.controller import topics as decide
 from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode
@@ -29,12 +30,12 @@ Assignment = Mapping[int, tuple[int, ...]]
 
 
 class Topics:
-    def __init__(self, controller: Controller, configs: Configs) -> None:
+    def __init__(self, controller: Controller, configs: Configs, deleted_names: DeletedNames) -> None:
         self.controller = controller
         self.configs = configs
         self.image = controller.image
         self._changing: dict[str, asyncio.Lock] = {}
-        self._deleting: set[str] = set()
+        self.deleted_names = deleted_names
 
     @property
     def settings(self) -> BrokerSettings:
@@ -103,15 +104,12 @@ class Topics:
                     ) from error
                 return found
 
-    def is_being_deleted(self, name: str) -> bool:
-        return name in self._deleting
-
     async def delete(self, name: str) -> None:
         if not self.settings.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         async with self._lock(name):
             self.existing(name)
-            self._deleting.add(name)
+            self.deleted_names.hold(name)
             try:
                 await self.controller.delete_topic(name)
             except NotController as error:
@@ -121,7 +119,7 @@ class Topics:
                 if name in self.image.topics:
                     raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             finally:
-                self._deleting.discard(name)
+                self.deleted_names.keep(name)
 
     async def grow(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool

@@ -13,17 +13,16 @@ from penstock.group.consumer_records import write_group_epoch, write_regex
 from penstock.group.consumer_world import (
     REBALANCE,
     REGEXES,
+    REGEXES_TIMER,
     REJOIN,
     SESSION,
     SYNC,
     ConsumerWorld,
     rebalance_timer,
-    regexes_timer,
 )
 from penstock.group.groups import CONSUMER, GroupContext
 from penstock.group.parts import OnTimer, Part, Replay
-from penstock.group.subscriptions import ResolvedRegex
-from penstock.group.topic_regexes import resolve_some
+from penstock.group.topic_regexes import Matching
 from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
 from penstock.wire.messages.consumer_group_describe import DescribedGroup
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -159,38 +158,42 @@ class ConsumerGroups(Part):
         return group.members.get(str(key[2])) if isinstance(group, ConsumerGroup) else None
 
     def _on_regexes_due(self, key: TimerKey, now_ms: int) -> Outcome:
-        group_id = str(key[1])
-        self.world.refreshing.pop(group_id, None)
+        """The next group has a turn, and one more after the others where it takes long."""
         outcome = Outcome()
+        world = self.world
+        group_id = next(iter(world.matchings), None)
+        if group_id is None:
+            return outcome
+        matching = world.matchings.pop(group_id)
         group = self.context.groups.get(group_id)
-        if isinstance(group, ConsumerGroup):
-            self._refresh_regexes(group, outcome, now_ms)
+        if not isinstance(group, ConsumerGroup):
+            world.refreshing.pop(group_id, None)
+        elif matching.take_turn(group.subscriptions.regexes, self.context.image.topics, world.topics_version):
+            world.refreshing.pop(group_id, None)
+            self._write_regexes(group, matching, outcome, now_ms)
         else:
-            self.world.matched.pop(group_id, None)
+            world.refreshing[group_id] = now_ms
+            world.matchings[group_id] = matching
+        self._maybe_match_on(outcome)
+        outcome.on_refused = lambda _: self._maybe_match_on(Outcome())
         return outcome
 
-    def _refresh_regexes(self, group: ConsumerGroup, outcome: Outcome, now_ms: int) -> None:
-        """Goes on with it after a moment where it takes long, and writes what is found when it has all of it."""
-        group_id, subscriptions = group.group_id, group.subscriptions
-        found = self.world.matched.setdefault(group_id, {})
-        topics, version = self.context.image.topics, self.world.topics_version
-        if not resolve_some(found, subscriptions.regexes, topics, version, now_ms):
-            self.world.refreshing[group_id] = now_ms
-            outcome.start_timer(regexes_timer(group_id), 0)
-            return
-        del self.world.matched[group_id]
-        self._write_regexes(group, {regex: found[regex] for regex in subscriptions.regexes}, outcome)
+    def _maybe_match_on(self, outcome: Outcome) -> Outcome:
+        if self.world.matchings:
+            outcome.start_timer(REGEXES_TIMER, 0)
+        return outcome
 
-    def _write_regexes(
-        self, group: ConsumerGroup, found: Mapping[str, ResolvedRegex], outcome: Outcome
-    ) -> None:
+    def _write_regexes(self, group: ConsumerGroup, matching: Matching, outcome: Outcome, now_ms: int) -> None:
+        """All that is found, when all of it is."""
         subscriptions = group.subscriptions
+        topics, version = self.context.image.topics, self.world.topics_version
+        found = matching.resolved(subscriptions.regexes, topics, version, now_ms)
         is_changed = False
         for regex, resolved in found.items():
             old = subscriptions.resolved.get(regex)
             is_changed |= (old.topics if old else frozenset()) != resolved.topics
             write_regex(outcome, group.group_id, regex, resolved)
-        topics = set(subscriptions.names).union(*(resolved.topics for resolved in found.values()))
-        metadata_hash = self.world.topic_hashes.of_group(topics)
+        wanted = set(subscriptions.names).union(*(resolved.topics for resolved in found.values()))
+        metadata_hash = self.world.topic_hashes.of_group(wanted)
         if is_changed or metadata_hash != group.metadata_hash:
             write_group_epoch(outcome, group.group_id, group.group_epoch + 1, metadata_hash)

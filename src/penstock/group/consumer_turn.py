@@ -20,7 +20,7 @@ from penstock.group.consumer_records import (
     write_metadata,
     write_regex_removal,
 )
-from penstock.group.consumer_world import ConsumerWorld, rebalance_timer, regexes_timer
+from penstock.group.consumer_world import ConsumerWorld, rebalance_timer
 from penstock.group.modern_group import Assignment
 from penstock.group.reconciliation import Aim, Owned, reconcile
 from penstock.group.subscriptions import subscribed_topic_ids
@@ -124,8 +124,7 @@ class Turn:
             or age_ms is None
             or age_ms > self.world.settings.group_consumer_regex_refresh_interval_ms
         ):
-            self.world.refreshing[group_id] = self.now_ms
-            self.outcome.start_timer(regexes_timer(group_id), 0)
+            self.world.refresh_regexes(group_id, self.outcome, self.now_ms)
 
     # 2: the target
 

@@ -4,7 +4,7 @@ from penstock.controller.image import ClusterImage
 from penstock.group.classic import ClassicGroups
 from penstock.group.consumer_member import Member
 from penstock.group.groups import GroupContext
-from penstock.group.subscriptions import ResolvedRegex
+from penstock.group.topic_regexes import Matching
 from penstock.machine import Outcome, TimerKey
 from penstock.settings.broker import BrokerSettings
 
@@ -39,9 +39,8 @@ def sync_timer(group_id: str, member_id: str) -> TimerKey:
     return SYNC, group_id, member_id
 
 
-def regexes_timer(group_id: str) -> TimerKey:
-    """Matching a group's regular expressions, apart from the request that calls for it."""
-    return REGEXES, group_id
+REGEXES_TIMER: TimerKey = (REGEXES,)
+"""Matching regular expressions, apart from the requests that call for it: one turn of one group each time."""
 
 
 class ConsumerWorld:
@@ -53,8 +52,8 @@ class ConsumerWorld:
         """Grows with each change of topics; higher after a restart than ever before it."""
         self.refreshing: dict[str, int] = {}
         """Groups whose regular expressions are about to be matched, and since when."""
-        self.matched: dict[str, dict[str, ResolvedRegex]] = {}
-        """What those groups' expressions have been found to match so far."""
+        self.matchings: dict[str, Matching] = {}
+        """How far it has come with them; the first is the next to have a turn."""
         self.rejoining: set[tuple[str, str]] = set()
         """Classic members that were told to join again."""
         self._configured_assignors: tuple[str, ...] = ()
@@ -89,6 +88,12 @@ class ConsumerWorld:
         """Matching comes within moments; if it has not by then, the write that called for it was refused."""
         since_ms = self.refreshing.get(group_id)
         return since_ms is not None and now_ms - since_ms < REFRESH_PATIENCE_MS
+
+    def refresh_regexes(self, group_id: str, outcome: Outcome, now_ms: int) -> None:
+        """Has a group's regular expressions matched, in moments that the groups have one after the other."""
+        self.refreshing[group_id] = now_ms
+        self.matchings.setdefault(group_id, Matching())
+        outcome.start_timer(REGEXES_TIMER, 0)
 
     def start_session(self, group_id: str, member: Member, outcome: Outcome) -> None:
         """A sign of life: its time begins anew."""

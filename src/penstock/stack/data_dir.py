@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import DISK_ERRNOS, ConfigError
-from penstock.stack.log_rotation import LARGEST_LOG_BYTES, rotate, set_aside
+from penstock.log_rotation import LARGEST_LOG_BYTES, rotate, set_aside
 from penstock.stack.processes import ProcessIdentity
 
 STATE_BLOCK_BYTES = 4096

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from penstock.client.producer.async_kafka_producer import AsyncKafkaProducer
 from penstock.client.records import ProducerRecord, RecordBatch
@@ -210,3 +212,90 @@ def test_a_partitioner_in_python(broker: InProcessBroker, topic: str) -> None:
 def test_without_a_loop_it_is_refused(broker: InProcessBroker) -> None:
     with pytest.raises(RuntimeError, match="no running event loop"):
         AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+
+
+def test_produce_tells_in_the_event_loop_as_confluent_kafka_does(broker: InProcessBroker, topic: str) -> None:
+    async def main() -> None:
+        heard: list[tuple[Exception | None, Any, Any, bool]] = []
+        loop = asyncio.get_running_loop()
+
+        def acked(error: Exception | None, message: Message) -> None:
+            is_here = (
+                threading.current_thread() is threading.main_thread() and asyncio.get_running_loop() is loop
+            )
+            heard.append((error, message.offset(), message.value(), is_here))
+
+        async with AsyncKafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers, value_serializer="json"
+        ) as producer:
+            producer.produce(topic, 1, on_delivery=acked)
+            producer.produce(topic, 2, headers={"h": b"x"}, on_delivery=lambda *_: 1 / 0)  # stops nothing
+            for number in range(3, 1000):
+                producer.produce(topic, number, on_delivery=acked)
+            await producer.flush(30)
+            assert heard[0] == (None, 0, b"1", True)
+            assert [offset for _, offset, _, _ in heard] == [0, *range(2, 999)]
+
+    run(main)
+
+
+def test_produce_tells_soon_without_a_flush(broker: InProcessBroker, topic: str) -> None:
+    async def main() -> None:
+        async with AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=0) as producer:
+            await producer.send(topic, b"")
+            told = asyncio.Event()
+            began = time.monotonic()
+            producer.produce(topic, b"", on_delivery=lambda *_: told.set())
+            await told.wait()
+            assert time.monotonic() - began < 0.4
+
+    run(main)
+
+
+def test_produce_tells_why_a_record_did_not_arrive() -> None:
+    heard: list[Exception | None] = []
+
+    async def main() -> None:
+        settings = {"delivery_timeout_ms": 500, "request_timeout_ms": 400, "linger_ms": 0}
+        async with AsyncKafkaProducer(bootstrap_servers="127.0.0.1:9", **settings) as producer:
+            producer.produce("t", b"", on_delivery=lambda error, message: heard.append(error))
+            await producer.flush(30)
+            assert producer.failed_records == 1
+
+    run(main)
+    assert isinstance(heard[0], KafkaTimeoutError)
+
+
+def test_on_delivery_of_the_configuration(broker: InProcessBroker, topic: str) -> None:
+    async def main() -> None:
+        heard: list[Any] = []
+        async with AsyncKafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers, on_delivery=lambda *outcome: heard.append(outcome)
+        ) as producer:
+            metadata = await producer.send(topic, b"")
+            await asyncio.sleep(0)
+            assert heard == [(metadata, None)]
+
+    run(main)
+
+
+def test_records_outside_a_transaction_are_refused(broker: InProcessBroker, topic: str) -> None:
+    async def main() -> None:
+        says = "no transaction is open; begin one with producer.transaction"
+        async with AsyncKafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers, transactional_id=topic
+        ) as producer:
+            for _ in range(2):  # before the first, and between two
+                with pytest.raises(KafkaError, match=says):
+                    await producer.send(topic, b"")
+                with pytest.raises(KafkaError, match=says):
+                    await producer.send_nowait(topic, b"")
+                with pytest.raises(KafkaError, match=says):
+                    producer.produce(topic, b"")
+                with pytest.raises(KafkaError, match=says):
+                    await producer.send_batch(RecordBatch(topic, [b"1", b"2"]))
+                async with producer.transaction():
+                    await producer.send(topic, b"in it")
+
+    run(main)
+    assert [each.value() for each in stored(broker, topic, 2, "read_committed")] == [b"in it"] * 2

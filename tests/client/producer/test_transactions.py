@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as NativePartition
 
-from penstock import FatalError, KafkaError, KafkaProducer, OffsetAndMetadata, TopicPartition
+from penstock import FatalError, KafkaError, KafkaProducer, OffsetAndMetadata, RecordBatch, TopicPartition
 from tests.client.reading import all_committed_values
 from tests.support.cluster_fixture import KafkaServer
 
@@ -120,4 +120,7 @@ def test_a_record_outside_a_transaction_is_refused(
         for send in (producer.send, producer.produce):
             with pytest.raises(KafkaError, match=f"topic {topic}: .* no transaction is open"):
                 send(topic, b"between two")  # type: ignore[operator]
+        for batch in (RecordBatch(topic, [b"1", b"2"]), RecordBatch(topic, [b"1", b"2"], keys=[b"a", b"b"])):
+            with pytest.raises(KafkaError, match=f"topic {topic}: .* no transaction is open"):
+                producer.send_batch(batch)
     assert all_committed_values(kafka.bootstrap, topic) == [b"in it"]

@@ -20,7 +20,7 @@ from penstock.client.registry import (
     SchemaReference,
     SchemaRegistryClient,
 )
-from penstock.client.registry.json_schema import check, validator_of
+from penstock.client.registry.json_schema import CheckTakesLong, check, validator_of
 from penstock.client.serializers import resolve_deserializer, resolve_serializer
 from tests.client.registry.confluent import (
     ID_SERIALIZERS,
@@ -225,6 +225,8 @@ def test_a_value_without_a_schema(registry: SchemaRegistryClient, topic: str) ->
     [
         ({"pattern": "^(a+)+$"}, "a" * 40 + "!", "does not match"),
         ({"pattern": "^(?=a)(a+)+$"}, "a" * 40 + "!", "could take too long to match"),
+        ({"pattern": "(.?){400}z"}, "t" * 10_000_000, "could take more than 10 seconds to match"),
+        ({"pattern": "(x{0,1000})" * 900}, "t", "is too large to be matched"),
         ({"patternProperties": {"^(a+)+$": False}}, {"a" * 40 + "!": 1}, ""),
         ({"patternProperties": {"^(a+)+$": False}}, {"aaa": 1}, "False schema"),
         (
@@ -253,3 +255,20 @@ def test_patterns_do_not_run_away(schema: Any, value: Any, says: str) -> None:
     else:
         check(validator, value)
     assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "(.?){400}z"}, "t" * 200_000),
+        ({"patternProperties": {"(.?){400}z": False}}, {"t" * 200_000: 1}),
+        ({"patternProperties": {"(.?){400}z": True}, "additionalProperties": False}, {"t" * 200_000: 1}),
+    ],
+    ids=["pattern", "patternProperties", "additionalProperties"],
+)
+def test_a_search_that_would_take_longer_than_there_is_time_is_not_begun(schema: Any, value: Any) -> None:
+    validator = validator_of(Schema(json.dumps(schema), "JSON"), None)
+    began = time.thread_time()
+    with pytest.raises(CheckTakesLong):
+        check(validator, value, 0.02)
+    assert time.thread_time() - began < 0.2

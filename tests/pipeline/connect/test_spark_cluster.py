@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -114,6 +115,12 @@ def test_tasks_are_spread_over_two_workers_and_go_on_with_one(tmp_path: Path, ka
         worker.wait(lambda: len({value for _, value in lines_of(seen)}) == RECORDS, "all records")
         worker.wait(lambda: rows(postgres) == RECORDS, "all rows")
         assert {where for where, _ in lines_of(seen)} == {"one", "two"}
+        log = (tmp_path / "connect.log").read_text()
+        told = ["Spark is starting", r"Spark is ready after \d+\.\d s"]
+        told += [
+            rf"connector {name} is {state}" for name in ("where", "rows") for state in ("started", "running")
+        ]
+        assert [line for line in told if not re.search(line, log)] == []
         os.kill(cluster.workers["one"].pid, signal.SIGKILL)
         before = len(lines_of(seen))
         produce(kafka.bootstrap, RECORDS)

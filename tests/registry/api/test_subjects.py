@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.registry.api.schemas import USER, USER_WITH_AGE, USER_WITH_EMAIL, enum
-from tests.support.registry import MEDIA_TYPE, Registry
+from tests.support.cluster_fixture import KafkaServer
+from tests.support.registry import MEDIA_TYPE, Registry, own_group, running_registry
+from tests.web.limits import check_limits
 
 
 def test_a_schema_keeps_its_id_and_version(registry: Registry) -> None:
@@ -181,7 +185,34 @@ def test_a_body_that_is_too_large_is_refused(registry: Registry) -> None:
     assert (said.status, said.body["error_code"]) == (413, 413)
 
 
+@pytest.mark.processes
+def test_limits_of_head_and_body(registry_kafka: KafkaServer, tmp_path: Path) -> None:
+    limits = {"max.request.header.size": "3000", "request.body.timeout.ms": "300"}
+    size = {"size.limit.filter.max.request.body.size": "2000"}
+    with running_registry(registry_kafka.bootstrap, tmp_path, {**own_group(), **limits, **size}) as registry:
+        check_limits(registry.port, "/subjects/limited/versions", 3000, 300, 2000)
+
+
 def test_a_schema_that_kafka_does_not_take_is_too_large(registry: Registry) -> None:
     said = registry.post("/subjects/large/versions", {"schema": enum(*(f"S{n}" for n in range(150_000)))})
     assert (said.status, said.body["error_code"]) == (422, 42209)
     assert registry.register("small", enum("SMALL")) > 0
+
+
+@pytest.mark.parametrize(
+    ("accept", "answered"),
+    [
+        ("*", MEDIA_TYPE),
+        ("*/json", "application/json"),
+        ("*/*", MEDIA_TYPE),
+        ("text/html, */json;q=0.5", "application/json"),
+    ],
+)
+def test_what_clients_take(registry: Registry, accept: str, answered: str) -> None:
+    said = registry.get("/subjects", Accept=accept)
+    assert (said.status, said.headers["content-type"]) == (200, answered)
+
+
+@pytest.mark.parametrize("accept", ["*/xml", "text/*"])
+def test_what_they_take_is_not_there(registry: Registry, accept: str) -> None:
+    assert registry.get("/subjects", Accept=accept).status == 406

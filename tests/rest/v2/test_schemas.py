@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,13 +17,14 @@ from penstock.rest.schemas.codec import AT_LENGTH_SECONDS
 from penstock.testing.in_process import InProcessBroker
 from penstock.web.running import share_the_interpreter
 from tests.client.registry.confluent import TheirClient
-from tests.rest.proxy import Proxy, running
+from tests.rest.proxy import Answer, Proxy, running
 from tests.rest.schema_cases import CASES, USER, Case
 from tests.rest.v2.test_produce import AVRO, post
 from tests.rest.v3.test_produce import records_of
 from tests.support.processes import free_port
 from tests.support.registry import Registry, own_group
 
+A_STALL_SECONDS = 0.25
 AVRO_CASE, JSON_CASE, PROTOBUF_CASE = CASES
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
@@ -209,6 +212,37 @@ def in_fair_turns() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@contextmanager
+def stalls_at_most(proxy: Proxy, seconds: float) -> Iterator[None]:
+    """Others are answered by the proxy all the while."""
+    over = threading.Event()
+
+    def longest_wait() -> float:
+        longest = 0.0
+        while not over.is_set():
+            began = time.monotonic()
+            assert proxy.get("/v3/clusters").status == 200
+            longest = max(longest, time.monotonic() - began)
+        return longest
+
+    with ThreadPoolExecutor(1) as thread:
+        asking = thread.submit(longest_wait)
+        try:
+            yield
+        finally:
+            over.set()
+            longest = asking.result()
+    assert longest < seconds
+
+
+def send(proxy: Proxy, topic: str, version: str, schema_id: int, value: Any) -> Answer:
+    if version == "v2":
+        body: Any = {"value_schema_id": schema_id, "records": [{"value": value}]}
+        return post(proxy, f"/topics/{topic}", body, JSON_CASE.media_type)
+    body = {"value": {"schema_id": schema_id, "data": value}}
+    return proxy.ask("POST", f"{proxy.cluster}/topics/{topic}/records", body)
+
+
 @pytest.mark.usefixtures("in_fair_turns")
 @pytest.mark.parametrize("version", ["v2", "v3"])
 def test_a_value_that_takes_long_to_be_checked_stalls_nobody(
@@ -216,30 +250,38 @@ def test_a_value_that_takes_long_to_be_checked_stalls_nobody(
 ) -> None:
     schema, value = branching(24)
     schema_id = registry.register(f"{topic}-value", schema, schemaType="JSON")
-    longest, answers = 0.0, []
-
-    def send() -> None:
-        if version == "v2":
-            body = {"value_schema_id": schema_id, "records": [{"value": value}]}
-            answers.append(post(schema_proxy, f"/topics/{topic}", body, JSON_CASE.media_type))
-        else:
-            body = {"value": {"schema_id": schema_id, "data": value}}
-            path = f"{schema_proxy.cluster}/topics/{topic}/records"
-            answers.append(schema_proxy.ask("POST", path, body))
-
-    with ThreadPoolExecutor(1) as thread:
-        sending = thread.submit(send)
-        while not sending.done():
-            began = time.monotonic()
-            assert schema_proxy.get("/v3/clusters").status == 200
-            longest = max(longest, time.monotonic() - began)
-        sending.result()
-    (answer,) = answers
+    # the proxy, its client and the check share one interpreter
+    with stalls_at_most(schema_proxy, AT_LENGTH_SECONDS / 2):
+        answer = send(schema_proxy, topic, version, schema_id, value)
     assert "could not be checked against its schema within 5 seconds" in answer.text.decode()
     assert (answer.status, answer.objects[0]["error_code"]) == (400 if version == "v2" else 200, 400)
-    assert longest < AT_LENGTH_SECONDS / 2, (
-        "which the proxy, its client and the check share one interpreter for"
-    )
+
+
+@pytest.mark.usefixtures("in_fair_turns")
+@pytest.mark.parametrize("version", ["v2", "v3"])
+@pytest.mark.parametrize(
+    ("schema", "value", "says"),
+    [
+        ({"pattern": "^(a+)+$"}, "a" * 200_000 + "!", "does not match"),
+        ({"pattern": "(.?){400}z"}, "t" * 200_000, "does not match"),
+        ({"patternProperties": {"(.?){400}z": False}}, {"t" * 200_000: 1}, ""),
+        (
+            {"pattern": "(.?){400}z"},
+            "t" * 800_000,
+            "could not be checked against its schema within 5 seconds",
+        ),
+    ],
+    ids=["exponential", "long", "long-name", "too-long"],
+)
+def test_a_pattern_that_takes_long_to_be_found_stalls_nobody(
+    schema_proxy: Proxy, registry: Registry, topic: str, version: str, schema: Any, value: Any, says: str
+) -> None:
+    schema_id = registry.register(f"{topic}-value", json.dumps(schema), schemaType="JSON")
+    send(schema_proxy, topic, version, schema_id, "")  # it knows the schema now
+    with stalls_at_most(schema_proxy, A_STALL_SECONDS):
+        answer = send(schema_proxy, topic, version, schema_id, value)
+    assert says in answer.text.decode()
+    assert ("error" in answer.text.decode() and answer.objects[0].get("error_code", 200) != 200) is bool(says)
 
 
 def test_a_value_that_takes_a_moment_is_taken(schema_proxy: Proxy, registry: Registry, topic: str) -> None:

@@ -216,3 +216,14 @@ def test_another_cluster_and_unknown_paths_are_not_found(proxy: Proxy) -> None:
     assert proxy.get("/v3/nothing").json == {"error_code": 404, "message": "HTTP 404 Not Found"}
     assert proxy.ask("PUT", f"{proxy.cluster}/topics", {}).status == 405
     assert proxy.ask("POST", f"{proxy.cluster}/topics", b"x", {"Content-Type": "text/plain"}).status == 415
+
+
+@pytest.mark.parametrize("accept", ["*", "*/json", "*/*", "text/html, */json;q=0.5"])
+def test_what_clients_take(proxy: Proxy, accept: str) -> None:
+    answer = proxy.get(f"{proxy.cluster}/topics", {"Accept": accept})
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+
+
+@pytest.mark.parametrize("accept", ["*/xml", "text/*", "*/json;q=0"])
+def test_what_they_take_is_not_there(proxy: Proxy, accept: str) -> None:
+    assert proxy.get(f"{proxy.cluster}/topics", {"Accept": accept}).status == 406

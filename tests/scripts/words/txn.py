@@ -234,7 +234,9 @@ class Words(transcript.Words):
             return
         for name in wanted.unknown_states:
             self.say(f"no state {name}")
-        for one in wanted.select(self.world.machine.transactions.values()):
+        for one in self.world.machine.transactions.values():
+            if not (wanted.includes(one) and wanted.includes_id(one.transactional_id)):
+                continue
             self.say(f"{one.transactional_id} {one.producer_id} {one.state.kafka_name}")
 
     def do_show(self, id: str = "id") -> None:

@@ -20,12 +20,13 @@ from penstock.client.librdkafka import (
     BrokerTroubles,
     KafkaException,
     Message,
+    NativeDelivery,
     NativeError,
     Producer,
     error_of,
 )
 from penstock.client.producer.delivery import Delivery
-from penstock.client.records import RecordMetadata
+from penstock.client.records import ProduceCallback, RecordMetadata
 
 MetadataFuture: TypeAlias = asyncio.Future[RecordMetadata]
 Outcome: TypeAlias = tuple[MetadataFuture, NativeError | None, Message]
@@ -115,6 +116,18 @@ class LoopDelivery(Delivery):
         self._hand_over()
 
     # --- outcomes
+
+    def calling(self, callback: ProduceCallback) -> NativeDelivery:
+        """The same in the event loop, where the application's objects live."""
+        tell = super().calling(callback)
+
+        def on_done(error: NativeError | None, message: Message) -> None:
+            try:
+                self._loop.call_soon_threadsafe(tell, error, message)
+            except RuntimeError:  # the loop is closed: nobody listens any more
+                pass
+
+        return on_done
 
     def on_outcome(self, future: MetadataFuture, error: NativeError | None, message: Message) -> None:
         """librdkafka's callback, in whichever thread polls."""

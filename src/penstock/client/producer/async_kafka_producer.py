@@ -19,6 +19,7 @@ from penstock.client.producer.transactions import GroupMember
 from penstock.client.records import (
     HeadersInput,
     OffsetAndMetadata,
+    ProduceCallback,
     ProducerRecord,
     RecordBatch,
     RecordMetadata,
@@ -216,7 +217,18 @@ class AsyncKafkaProducer:
             future.set_exception(self._producer._queue.refusal(error, topic, value, key))
             return future
         self._delivery.sent()
+        if self.config.on_delivery is not None:
+            future.add_done_callback(self._tell)
         return future
+
+    def _tell(self, future: MetadataFuture) -> None:
+        """What `on.delivery` of the configuration names."""
+        if self.config.on_delivery is None or future.cancelled():
+            return
+        error = future.exception()
+        self.config.on_delivery(
+            None if error else future.result(), error if isinstance(error, Exception) else None
+        )
 
     def _full(self) -> RetriableError:
         what = f"the buffer is full: {len(self._delivery.native)} records wait; await send(), which waits for room"
@@ -230,8 +242,12 @@ class AsyncKafkaProducer:
         partition: int | None = None,
         timestamp_ms: int | None = None,
         headers: HeadersInput | None = None,
+        on_delivery: ProduceCallback | None = None,
     ) -> None:
         """Sends a record and forgets it; raises if the buffer is full. Failures are logged and counted.
+
+        `on_delivery` is called in the event loop, as confluent-kafka does, with the error, which is None if the record
+        was delivered, and the message.
 
         >>> import asyncio
         >>> from penstock import AsyncKafkaProducer
@@ -248,7 +264,10 @@ class AsyncKafkaProducer:
             value, key, partition, headers = self._producer._prepare(
                 topic, value, key, partition, headers or ()
             )
-        callback = self._producer._next_callback()
+        if on_delivery is None:
+            callback = self._producer._next_callback()
+        else:
+            callback = self._delivery.calling(on_delivery)
         arguments = native_arguments(topic, value, key, partition, timestamp_ms, headers, callback)
         try:
             self._native_produce(*arguments)
@@ -256,6 +275,8 @@ class AsyncKafkaProducer:
             raise self._full() from None
         except Exception as error:
             raise self._producer._queue.refusal(error, topic, value, key) from None
+        if on_delivery is not None:
+            self._delivery.sent()
 
     async def send_batch(self, batch: RecordBatch) -> int:
         """Sends many records to one topic, without a future for each, and returns their number; waits for room.

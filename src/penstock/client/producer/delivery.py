@@ -162,6 +162,8 @@ class Delivery:
         except SystemError as error:
             if isinstance(error.__cause__, KeyboardInterrupt):  # it came while a callback ran
                 raise error.__cause__ from None
+            if error.__cause__ is None and threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt from None  # and the next callback's call took it away
             raise
         finally:
             self._callers.discard(me)

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT7
 
-from penstock.bounded_patterns import UnboundedPattern, bounded_pattern
+from penstock.bounded_patterns import Pattern, UnboundedPattern, bounded_pattern
 from penstock.client.registry.client import SchemaRegistryClient
 from penstock.client.registry.json_classes import json_schema_of
 from penstock.client.registry.reading import Reader, RegistryDeserializer, require_type
@@ -79,7 +79,7 @@ def _bounded(cls: Any) -> Any:
         rest = {
             name: value
             for name, value in instance.items()
-            if name not in schema.get("properties", {}) and not any(each.search(name) for each in patterns)
+            if name not in schema.get("properties", {}) and not any(_found(each, name) for each in patterns)
         }
         without = {key: value for key, value in schema.items() if key != "patternProperties"}
         yield from others(validator, allowed, rest, without) or ()
@@ -95,7 +95,10 @@ def _bounded(cls: Any) -> Any:
 
 
 def _timed(check: Callable[..., Any]) -> Callable[..., Any]:
-    """A schema that refers to itself, or whose alternatives have alternatives, can take exponential time."""
+    """A schema that refers to itself, or whose alternatives have alternatives, can take exponential time.
+
+    What one check does can't be interrupted; of these only the search for a pattern can take long (`_found`).
+    """
 
     def check_in_time(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
         if time.monotonic() > _deadline.get():
@@ -124,9 +127,16 @@ def _frozen(value: Any) -> Any:
     return isinstance(value, bool), value
 
 
+def _found(pattern: Pattern, text: str) -> bool:
+    if time.monotonic() + pattern.seconds(text) > _deadline.get():
+        raise CheckTakesLong
+    return pattern.search(text) is not None
+
+
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
-    if validator.is_type(instance, "string") and bounded_pattern(pattern).search(instance) is None:
-        yield exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
+    if validator.is_type(instance, "string") and not _found(bounded_pattern(pattern), instance):
+        text = instance if len(instance) <= MAX_SHOWN // 2 else f"{instance[: MAX_SHOWN // 2]}..."
+        yield exceptions.ValidationError(f"{text!r} does not match {pattern!r}")
 
 
 def _pattern_properties(validator: Any, by_pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -135,7 +145,7 @@ def _pattern_properties(validator: Any, by_pattern: Any, instance: Any, schema: 
     for pattern, inside in by_pattern.items():
         matcher = bounded_pattern(pattern)
         for name, value in instance.items():
-            if matcher.search(name) is not None:
+            if _found(matcher, name):
                 yield from validator.descend(value, inside, path=name, schema_path=pattern)
 
 

@@ -18,6 +18,7 @@ from penstock.settings.endpoints import name_of_this_machine
 from penstock.settings.table import UnknownName, table_of
 from penstock.settings.takes import at_least, between, one_of
 from penstock.web.listeners import Listener, parse_listeners
+from penstock.web.protocol import HeadLimits
 
 SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 INT_MAX = 2**31 - 1
@@ -55,6 +56,24 @@ class ConnectSettings:
     )
     admin_listeners: tuple[str, ...] | None = items(
         None, "Where /admin is served; with the rest unless set, nowhere if empty."
+    )
+    max_request_header_size: int = integer(
+        64 * 1024,
+        "Bytes of a request's line and headers; more are refused with 431.",
+        at_least(1),
+        importance=LOW,
+    )
+    request_header_timeout_ms: int = integer(
+        30_000,
+        "How long a request's line and headers may take to come; 408 after that.",
+        at_least(1),
+        importance=LOW,
+    )
+    request_body_timeout_ms: int = integer(
+        30_000,
+        "How long a request's body may take to come, and a second more for each 10 KB of it; 408 after that.",
+        at_least(1),
+        importance=LOW,
     )
     config_storage_topic: str = string("", "The topic of the connectors' configurations.", importance=HIGH)
     config_storage_replication_factor: int = integer(
@@ -212,6 +231,10 @@ class ConnectSettings:
     @cached_property
     def endpoints(self) -> list[Listener]:
         return parse_listeners("listeners", self.listeners)
+
+    @property
+    def head_limits(self) -> HeadLimits:
+        return HeadLimits(self.max_request_header_size, self.request_header_timeout_ms)
 
     def advertised_host(self) -> str:
         return self.rest_advertised_host_name or name_of_this_machine()

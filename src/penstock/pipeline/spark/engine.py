@@ -18,7 +18,7 @@ from penstock.pipeline.spark.native import NativeQuery
 from penstock.pipeline.spark.positions import PositionCommitter
 from penstock.pipeline.spark.query import Query
 from penstock.pipeline.spark.reasons import reason_of
-from penstock.pipeline.spark.session import Driver, start_driver
+from penstock.pipeline.spark.session import Driver, keep_output_small, start_driver
 from penstock.pipeline.spark.settings import EngineError, EngineSettings
 from penstock.pipeline.spark.ticks import TickQuery
 from penstock.pipeline.tick_calls import TickCalls
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 logger = logging.getLogger(__name__)
+
+OUTPUT_INTERVAL_S = 60.0
+"""How often what the driver says is looked at, lest it fill the disk."""
 
 
 class Engine:
@@ -39,10 +42,12 @@ class Engine:
         self._queries: dict[str, KeptQuery] = {}
         self._stopping = Event()
         self._thread = Thread(target=self._keep_driver, name="Spark driver", daemon=True)
+        self._output_thread = Thread(target=self._keep_output_small, name="Spark output", daemon=True)
 
     def start(self) -> None:
         """Finds Java, fetches jars and starts the driver in a background thread; returns at once."""
         self._thread.start()
+        self._output_thread.start()
 
     def wait_until_ready(self, timeout_s: float | None = None) -> SparkSession:
         """The session; raises EngineError with the reason if it could not be started, or not yet."""
@@ -106,6 +111,7 @@ class Engine:
             driver.stop()
         if self._thread.ident is not None:
             self._thread.join()
+            self._output_thread.join()
 
     def wait_for_driver(self, stopping: Event) -> Driver | None:
         """For queries: the driver as soon as there is one; None if the event is set before."""
@@ -186,6 +192,11 @@ class Engine:
             driver.stop()
             raise
         return driver
+
+    def _keep_output_small(self) -> None:
+        keep_output_small(self.settings.spark_dir)
+        while not self._stopping.wait(OUTPUT_INTERVAL_S):
+            keep_output_small(self.settings.spark_dir)
 
     def _become(self, driver: Driver | None, failure: str | None) -> None:
         if failure:

@@ -16,6 +16,7 @@ from subprocess import Popen, TimeoutExpired
 from threading import Lock
 from typing import IO, TYPE_CHECKING
 
+from penstock.log_rotation import rotate
 from penstock.pipeline.spark.jars import connector_jars
 from penstock.pipeline.spark.java import find_java_home
 from penstock.pipeline.spark.reasons import reason_of
@@ -31,7 +32,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 CLUSTER_PYTHON = "python3"
 LOG_FILE = "spark.log"
 OUTPUT_FILE = "driver.out"
-LARGEST_OUTPUT_BYTES = 10 * 1024 * 1024
 END_TIMEOUT_S = 20
 _LOOPBACK = "127.0.0.1"
 _ALWAYS = {
@@ -204,10 +204,12 @@ def _class_path(jars: list[Path]) -> Mapping[str, str]:
 
 def _driver_output(spark_dir: Path) -> IO[bytes]:
     """What a driver before said is kept, above all what tasks on one machine log of records that they reject."""
-    path = spark_dir / OUTPUT_FILE
-    if path.exists() and path.stat().st_size > LARGEST_OUTPUT_BYTES:
-        path.replace(path.with_suffix(".out.1"))
-    return path.open("ab")
+    return (spark_dir / OUTPUT_FILE).open("ab")
+
+
+def keep_output_small(spark_dir: Path) -> None:
+    """A driver runs for months, and a task may log each record."""
+    rotate(spark_dir / OUTPUT_FILE)
 
 
 def _log4j_file(spark_dir: Path) -> Path:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from penstock.pipeline.connect.tasks.run import run_task
+from penstock.web.app import DEFAULT_MAX_BODY_BYTES
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.connect_workers import ConnectClient
 from tests.support.penstock_connect import running_penstock_connect
 from tests.support.processes import free_port, wait_for
+from tests.web.limits import check_limits
 
 CONFIG = {"connector.class": "FileStreamSource", "topic": "lines", "file": "/does/not/exist"}
 
@@ -132,3 +134,10 @@ def test_admin_has_listeners_of_its_own_and_topics_are_not_tracked(kafka: KafkaS
         refused = worker.send("GET", "/connectors/x/topics")
         assert (refused.status, refused.body["message"]) == (403, "Topic tracking is disabled.")
         assert worker.send("PUT", "/connectors/x/topics/reset").status == 403
+
+
+def test_limits_of_head_and_body(kafka: KafkaServer) -> None:
+    limits = {"max.request.header.size": "3000", "request.body.timeout.ms": "300"}
+    with running_penstock_connect(kafka.bootstrap, "rest-limits", run_task, limits) as worker:
+        port = int(worker.url.rpartition(":")[2])
+        check_limits(port, "/connectors", 3000, 300, DEFAULT_MAX_BODY_BYTES)

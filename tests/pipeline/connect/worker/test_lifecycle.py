@@ -55,6 +55,22 @@ def test_a_connector_runs_its_tasks_and_says_so(worker: ThreadWorker, name: str,
     )
 
 
+def test_the_log_says_how_a_connector_does(
+    worker: ThreadWorker, name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "penstock.connect")
+    (tmp_path / "failing-0").touch()
+    worker.create(name, source(tmp_path, 2, **{"task.restart.max.retries": "0"}))
+    worker.wait_for_states(name, "RUNNING", "FAILED", "RUNNING")
+    assert f"connector {name} is started: 2 tasks" in caplog.messages
+    wait_for(lambda: f"connector {name} is running" in caplog.messages, what="the line")
+    assert f"task {name}-0: was told to fail" in caplog.messages
+    (tmp_path / "failing-connector").touch()
+    worker.call(worker.worker.put_config(name, source(tmp_path, 3)))
+    wait_for(lambda: worker.states(name)[0] == "FAILED", what="the failure")
+    assert f"connector {name} failed: the connector was told to fail" in caplog.messages
+
+
 def test_a_name_is_taken_once(worker: ThreadWorker, name: str, tmp_path: Path) -> None:
     worker.create(name, source(tmp_path))
     with pytest.raises(AlreadyExistsError, match=f"Connector {name} already exists"):

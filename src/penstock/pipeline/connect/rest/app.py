@@ -34,7 +34,8 @@ def _app(service: Service, resources: Iterable[ModuleType]) -> HttpApp:
     routes = Routes()
     for resource in resources:
         routes.include(resource.routes_of(service))
-    return HttpApp(routes, MEDIA_TYPES, translate=translate)
+    timeout_ms = service.worker.settings.request_body_timeout_ms
+    return HttpApp(routes, MEDIA_TYPES, translate=translate, body_timeout_ms=timeout_ms)
 
 
 @asynccontextmanager
@@ -42,9 +43,12 @@ async def serving_rest(service: Service) -> AsyncIterator[list[Listener]]:
     """Yields where the API really listens; /admin's own listeners are not among them."""
     settings = service.worker.settings
     async with AsyncExitStack() as stack:
-        listeners = await stack.enter_async_context(serving(make_app(service), settings.endpoints))
+        head = settings.head_limits
+        listeners = await stack.enter_async_context(serving(make_app(service), settings.endpoints, head=head))
         own = [text for text in settings.admin_listeners or () if text.strip()]
         if own:
             admin = parse_listeners("admin.listeners", own)
-            await stack.enter_async_context(serving(make_admin_app(service), admin, key="admin.listeners"))
+            await stack.enter_async_context(
+                serving(make_admin_app(service), admin, key="admin.listeners", head=head)
+            )
         yield listeners

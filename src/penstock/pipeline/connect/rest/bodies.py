@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from penstock.pipeline.connect.worker.errors import BadRequestError
 from penstock.pipeline.connect.worker.interface import ConnectorOffset, TargetState
-from penstock.web.errors import BodyTooLarge, HttpError
+from penstock.web.errors import BodyRefused, HttpError
 from penstock.web.request import Request
 
 Configs = dict[str, str | None]
@@ -31,7 +31,7 @@ async def object_of(request: Request) -> dict[str, Any]:
 async def _checked_object(request: Request) -> dict[str, Any]:
     try:
         return await request.json_object()
-    except BodyTooLarge:
+    except BodyRefused:
         raise
     except HttpError as error:
         raise BadRequestError(error.message) from None

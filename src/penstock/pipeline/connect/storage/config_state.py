@@ -75,10 +75,6 @@ class ConfigState:
         self._target_states: dict[str, str] = {}
         self._deferred: dict[str, dict[int, dict[str, str]]] = {}
 
-    def has_started(self) -> bool:
-        """Whether some connector is to run."""
-        return any(each.target_state == STARTED for each in self.connectors.values())
-
     def replay(self, key: bytes | None, value: bytes | None, offset: int) -> Said:
         self._offset = offset
         try:

@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from penstock.stack import log_rotation
-from penstock.stack.log_rotation import LARGEST_LOG_BYTES, LOGS_KEPT, older, rotate
-from tests.stack.platform import Up, eventually
+from penstock import log_rotation
+from penstock.log_rotation import LOGS_KEPT, older, rotate
 from tests.support.small_disk import mounted
 
 WRITER = """
@@ -80,15 +78,3 @@ def test_without_room_the_log_stays(tmp_path: Path) -> None:
         assert rotate(log, largest_bytes=100_000) == 0
         assert log.stat().st_size == 750_000
         assert [path.name for path in disk.iterdir()] == ["x.log"]
-
-
-@pytest.mark.processes
-def test_a_running_service(start_up: Callable[..., Up], data_dir: Path, offset: str) -> None:
-    up = start_up("--data-dir", str(data_dir), "--port-offset", offset, "--only", "zookeeper")
-    up.wait_for("Penstock is ready\n")
-    log = data_dir / "logs" / "zookeeper.log"
-    with log.open("ab") as file:
-        file.write(b"a long line that says little\n" * (LARGEST_LOG_BYTES // 20))
-    eventually(lambda: older(log, 1).exists() and log.stat().st_size < LARGEST_LOG_BYTES)
-    assert b"ZooKeeper is ready" in older(log, 1).read_bytes()
-    assert up.stop() == 0
