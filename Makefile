@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 DEV_INSTALLED := $(VENV)/.dev-installed
 CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
 WORKERS ?= 6
-QUICK_WORKERS ?= 9
+QUICK_WORKERS ?= 7
 # Where a machine says otherwise, each process would compile all its modules at each start.
 export PYTHONDONTWRITEBYTECODE =
 ONLY ?=

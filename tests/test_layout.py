@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.rows import each_row
+
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 PACKAGE = ROOT / "src/penstock"
@@ -51,7 +53,7 @@ def namesakes_in(package: str) -> Iterator[Path]:
     return (found for path in files_below(TESTS / package) if (found := namesake_of(path)))
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=str)
+@each_row("folder", FOLDERS, str)
 def test_each_folder_has_its_place(folder: Path) -> None:
     top = folder.parts[0]
     if top not in OTHER_FOLDERS:

@@ -19,6 +19,7 @@ import penstock.client
 from penstock.client.registry import SchemaRegistryClient, SchemaRegistryError
 from penstock.testing import InProcessBroker
 from tests.support.registry import running_registry
+from tests.support.rows import each_row
 from tools.suite.processes import starts_processes
 
 ADDRESS = "localhost:9092"
@@ -160,7 +161,7 @@ def documented() -> Iterator[str]:
             yield from (f"{name}.{member}" for member in sorted(set(public_members(value))))
 
 
-@pytest.mark.parametrize("name", list(documented()))
+@each_row("name", list(documented()))
 def test_public_names_have_an_example(name: str) -> None:
     first, _, member = name.partition(".")
     value = getattr(penstock.client, first, None) or getattr(penstock, first)

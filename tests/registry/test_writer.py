@@ -160,9 +160,10 @@ def test_an_outcome_that_is_not_known_is_told_so(
     broker: InProcessBroker, settings: RegistrySettings, handled: bool
 ) -> None:
     """The end of the transaction reaches the broker or not; no answer comes back either way."""
+    hurried = replace(settings, kafkastore_timeout_ms=2_500)
 
     async def write() -> None:
-        async with following(settings) as store, leading(settings, store) as writer:
+        async with following(settings) as store, leading(hurried, store) as writer:
             await writer.write(registering(settings, "known", "KNOWN"))
             rule = broker.interceptor.drop("EndTxn", handled=handled, silent=True)
             with pytest.raises(RegistryError) as unknown:

@@ -15,6 +15,7 @@ from penstock.settings.broker import (
 from penstock.settings.dynamic import check_dynamic_broker_configs
 from penstock.settings.endpoints import Endpoint
 from penstock.settings.kinds import Kind, Password, parse, to_text
+from tests.support.rows import each_row
 
 OURS = {
     "listeners": "loopback unless told otherwise",
@@ -28,7 +29,7 @@ def kafka_settings() -> list[list[str]]:
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
-@pytest.mark.parametrize("row", kafka_settings(), ids=lambda row: row[1])
+@each_row("row", kafka_settings(), lambda row: row[1])
 def test_every_setting_of_kafka_is_known_with_its_type_default_and_scope(row: list[str]) -> None:
     _, name, kind, default, scope = row
     setting = ALL_BROKER_SETTINGS[name]
@@ -109,7 +110,7 @@ def test_listeners_of_several_names() -> None:
     assert settings.inter_broker_listener == "INTERNAL"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("configs", "message"),
     [
         (

@@ -11,6 +11,7 @@ from penstock.settings.broker import BrokerSettings
 from penstock.settings.kinds import LONG_MAX, Value, parse, to_text
 from penstock.settings.table import Setting
 from penstock.settings.topic import TOPIC_TABLE, TopicSettings
+from tests.support.rows import each_row
 
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -58,7 +59,7 @@ def test_the_cases_are_the_33_settings_of_kafka() -> None:
     assert sorted(public) == sorted(name for name, *_ in CASES)
 
 
-@pytest.mark.parametrize(("name", "default", "text", "value", "bad"), CASES, ids=[case[0] for case in CASES])
+@each_row(("name", "default", "text", "value", "bad"), CASES, lambda name, *_: name)
 def test_default_valid_invalid(name: str, default: Value, text: str, value: Value, bad: str) -> None:
     attribute = name.replace(".", "_")
     assert getattr(TopicSettings(), attribute) == default

@@ -27,14 +27,14 @@ eve: SHA256:{hashlib.sha256(b"with, comma").hexdigest()}, user
 """
 
 
-@pytest.fixture
-def users(tmp_path: Path) -> Path:
-    file = tmp_path / "users"
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("basic") / "users"
     file.write_text(USERS)
     return file
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def port(users: Path) -> Iterator[int]:
     configs = {
         "authentication.method": "basic",

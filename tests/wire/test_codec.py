@@ -19,6 +19,7 @@ import penstock.wire.messages
 from penstock.errors import ProtocolError
 from penstock.wire.codec import decode_message, encode_message, is_flexible
 from penstock.wire.schema import ApiMessage, Field, Message
+from tests.support.rows import each_row
 
 MODULES = [module.name for module in pkgutil.iter_modules(penstock.wire.messages.__path__)]
 
@@ -101,7 +102,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
         assert ours == theirs
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_row("module", MODULES)
 def test_kio_reads_what_we_write_and_writes_it_alike(module: str) -> None:
     rng = random.Random(module)
     for cls in message_classes(module):
@@ -119,7 +120,7 @@ def test_kio_reads_what_we_write_and_writes_it_alike(module: str) -> None:
                 assert_same(decoded, theirs)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_row("module", MODULES)
 def test_hostile_bytes_are_refused_and_never_ask_for_memory(module: str) -> None:
     rng = random.Random(module)
     for cls in message_classes(module):
@@ -137,7 +138,7 @@ def test_hostile_bytes_are_refused_and_never_ask_for_memory(module: str) -> None
                     pass  # the only way out besides a message
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_row("module", MODULES)
 def test_a_message_cut_anywhere_is_refused(module: str) -> None:
     rng = random.Random(module)
     for cls in message_classes(module):

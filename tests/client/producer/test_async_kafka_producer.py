@@ -21,6 +21,7 @@ from penstock.wire_client.errors import (
     RetriableError,
     SerializationError,
 )
+from tests.support.examples import examples
 from tests.support.processes import free_port
 from tests.support.times import RECENTLY_MS
 
@@ -87,6 +88,8 @@ def test_many_at_once_and_one_after_the_other(broker: InProcessBroker, topic: st
 
 
 def test_a_full_buffer_holds_senders_back(broker: InProcessBroker, topic: str) -> None:
+    waiting = examples(500)
+
     async def main() -> int:
         settings = {"bootstrap.servers": broker.bootstrap_servers, "queue.buffering.max.messages": 100}
         async with AsyncKafkaProducer(settings, linger_ms=20) as producer:
@@ -94,10 +97,10 @@ def test_a_full_buffer_holds_senders_back(broker: InProcessBroker, topic: str) -
                 producer.produce(topic, b"x")
             with pytest.raises(RetriableError, match=r"the buffer is full: 100 records wait; await send\(\)"):
                 producer.produce(topic, b"x")
-            several = await asyncio.gather(*(producer.send(topic, b"x") for _ in range(500)))
+            several = await asyncio.gather(*(producer.send(topic, b"x") for _ in range(waiting)))
             return len({metadata.offset for metadata in several})
 
-    assert run(main) == 500
+    assert run(main) == waiting
 
 
 def test_no_room_in_time(topic: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from penstock.registry.formats import avro
 from penstock.registry.formats.schema_format import InvalidSchema
+from tests.support.rows import each_row
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 READS = {
@@ -49,20 +51,24 @@ def mapping(values: Any) -> dict[str, Any]:
     return {"type": "map", "values": values}
 
 
+FORMS: dict[str, Callable[[Any], Any]] = {"bare": lambda each: each, "array": array, "map": mapping}
+
+
 def reasons(reader: Any, writer: Any) -> list[tuple[str, str]]:
     told = avro.parse(json.dumps(reader), {}).incompatibilities_with(avro.parse(json.dumps(writer), {}))
     return [(each.kind, each.path) for each in told]
 
 
-@pytest.mark.parametrize("writer", PRIMITIVES)
-@pytest.mark.parametrize("reader", PRIMITIVES)
-@pytest.mark.parametrize("wrap", [lambda each: each, array, mapping], ids=["bare", "array", "map"])
-def test_primitives(reader: str, writer: str, wrap: Any) -> None:
+@each_row("writer", PRIMITIVES)
+@each_row("reader", PRIMITIVES)
+@each_row("form", FORMS)
+def test_primitives(reader: str, writer: str, form: str) -> None:
+    wrap = FORMS[form]
     assert (not reasons(wrap(reader), wrap(writer))) == ((reader, writer) in READS)
 
 
-@pytest.mark.parametrize("writer", PRIMITIVES)
-@pytest.mark.parametrize("reader", PRIMITIVES)
+@each_row("writer", PRIMITIVES)
+@each_row("reader", PRIMITIVES)
 def test_primitives_in_unions(reader: str, writer: str) -> None:
     """A union reads what one of its branches reads; a union is read by who reads all of its branches."""
     can = (reader, writer) in READS
@@ -180,7 +186,7 @@ RULES: dict[str, tuple[Any, Any, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize("case", RULES)
+@each_row("case", RULES)
 def test_rules(case: str) -> None:
     reader, writer, expected = RULES[case]
     assert reasons(reader, writer) == expected
@@ -223,7 +229,7 @@ BAD_TEXTS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("text", BAD_TEXTS, ids=lambda text: text[:60])
+@each_row("text", BAD_TEXTS, lambda text: text[:60])
 def test_what_is_no_schema(text: str) -> None:
     with pytest.raises(InvalidSchema) as caught:
         avro.parse(text, {})

@@ -13,6 +13,7 @@ from penstock.client.registry.schemas import Schema
 from penstock.client.registry.wire_format import SchemaId
 from penstock.rest.schemas.avro import AvroCodec, make_codec
 from penstock.rest.schemas.codec import Misfit
+from tests.support.rows import each_row
 
 
 def codec(schema: Any) -> AvroCodec:
@@ -94,7 +95,7 @@ def bytes_of_fastavro(schema: Any, data: Any) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(("schema", "data"), CASES, ids=lambda each: json.dumps(each)[:60])
+@each_row(("schema", "data"), CASES)
 def test_there_and_back(schema: Any, data: Any) -> None:
     written = codec(schema).encode(data)
     assert written == bytes_of_fastavro(schema, data)
@@ -172,7 +173,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "data", "message"), MISFITS, ids=lambda each: str(each)[:40])
+@each_row(("schema", "data", "message"), MISFITS)
 def test_what_does_not_fit_is_named(schema: Any, data: Any, message: str) -> None:
     with pytest.raises(Misfit) as caught:
         codec(schema).encode(data)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from penstock.broker.router import APIS, load_handlers
 from penstock.errors import ErrorCode
 from penstock.testing.interception.error_answers import error_answer, response_class
@@ -19,10 +17,11 @@ from penstock.wire.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from penstock.wire.schema import Message
+from tests.support.rows import each_row
 
 load_handlers()
 EVERY_VERSION = [
-    pytest.param(key, version, id=f"{ApiKey(key).name}-{version}")
+    (key, version)
     for key, api in sorted(APIS.items())
     for version in range(api.versions[0], api.versions[1] + 1)
 ]
@@ -51,7 +50,7 @@ def codes_in(message: Message) -> Iterator[int]:
                 yield from codes_in(item)
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY_VERSION)
+@each_row(("key", "version"), EVERY_VERSION, lambda key, version: f"{ApiKey(key).name}, {version}")
 def test_the_client_reads_the_error(key: int, version: int) -> None:
     request = filled(APIS[key].request, version)
     answer = error_answer(request, version, CODE, "not yet")

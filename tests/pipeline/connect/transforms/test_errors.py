@@ -12,6 +12,7 @@ from penstock.pipeline.connect.data import Schema, SchemaBuilder, SourceRecord, 
 from penstock.pipeline.connect.data.schema import INT32, STRING
 from penstock.pipeline.connect.errors import ConnectError
 from tests.pipeline.connect.oracle.oracle import class_of
+from tests.support.rows import each_row
 
 PACKAGE = "org.apache.kafka.connect.transforms"
 MISSING = 'Missing required configuration "{}" which has no default value.'
@@ -117,7 +118,7 @@ SETTINGS: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "configs", "words"), SETTINGS)
+@each_row(("name", "configs", "words"), SETTINGS)
 def test_settings(name: str, configs: dict[str, str], words: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(words)):
         class_of(f"{PACKAGE}.{name}")().configure(configs)

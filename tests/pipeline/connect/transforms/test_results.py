@@ -24,6 +24,7 @@ from penstock.pipeline.connect.data.schema import (
     STRING,
 )
 from tests.pipeline.connect.oracle.oracle import class_of
+from tests.support.rows import each_row
 
 PACKAGE = "org.apache.kafka.connect.transforms"
 NOON = 1234567890123
@@ -115,8 +116,8 @@ MAPS: list[tuple[str, dict[str, str], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("part", ["Key", "Value"])
-@pytest.mark.parametrize(("name", "configs", "given", "expected"), MAPS)
+@each_row("part", ["Key", "Value"])
+@each_row(("name", "configs", "given", "expected"), MAPS)
 def test_without_a_schema(part: str, name: str, configs: dict[str, str], given: Any, expected: Any) -> None:
     changed = applied(f"{name}${part}", configs, part.lower(), given, None)
     assert changed is not None
@@ -233,8 +234,8 @@ STRUCTS: list[tuple[str, dict[str, str], Struct, Struct]] = [
 ]
 
 
-@pytest.mark.parametrize("part", ["Key", "Value"])
-@pytest.mark.parametrize(("name", "configs", "given", "expected"), STRUCTS)
+@each_row("part", ["Key", "Value"])
+@each_row(("name", "configs", "given", "expected"), STRUCTS)
 def test_with_a_schema(
     part: str, name: str, configs: dict[str, str], given: Struct, expected: Struct
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.pipeline.connect.api.config_def import ConfigKey
 from tests.pipeline.connect.oracle.oracle import CLASSES, Java, class_of
+from tests.support.rows import each_row
 from tools.suite.processes import starts_processes
 
 OF_KAFKA = [name for name in CLASSES if name.startswith("org.apache.kafka.")]
@@ -44,7 +45,7 @@ def test_the_settings_are_the_same(java: Java, java_name: str) -> None:
     assert ours == java.ask(op="settings", **{"class": java_name})["keys"]
 
 
-@pytest.mark.parametrize("java_name", OF_KAFKA)
+@each_row("java_name", OF_KAFKA)
 def test_every_setting_is_explained(java_name: str) -> None:
     cls = class_of(java_name)
     assert cls.overview

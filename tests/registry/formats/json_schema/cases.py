@@ -7,14 +7,13 @@ and the other way round. A difference is a kind and a path; one that breaks the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 from penstock.registry.formats.json_schema import JsonSchema, parse
 from penstock.registry.formats.json_schema.kinds import COMPATIBLE
+from tests.support.rows import Test, each_row
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_6 = "http://json-schema.org/draft-06/schema#"
@@ -50,15 +49,22 @@ class Case:
     references: Mapping[str, Any] = field(default_factory=dict)
 
 
-def each_way(cases: Iterable[Case]) -> list[Any]:
-    cases = list(cases)
-    assert len({case.why for case in cases}) == len(cases), "two cases have one name"
-    return [
-        pytest.param(case, draft, way, id=f"{case.why}-{draft.rstrip('#').split('/')[-2]}-{way}")
+def each_way(*tables: list[Case]) -> Callable[[Test], Test]:
+    """The test is of a case, in a draft, in a way."""
+    for cases in tables:
+        assert len({case.why for case in cases}) == len(cases), "two cases have one name"
+    rows = [
+        (case, draft, way)
+        for cases in tables
         for case in cases
         for draft in case.drafts
         for way in ("forward", "back")
     ]
+    return each_row(("case", "draft", "way"), rows, _name_of)
+
+
+def _name_of(case: Case, draft: str, way: str) -> str:
+    return f"{case.why}, {draft.rstrip('#').split('/')[-2]}, {way}"
 
 
 def schema(value: Any, draft: str | None = None, references: Mapping[str, Any] | None = None) -> JsonSchema:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import (
     BEFORE_2019,
     BEFORE_2020,
@@ -412,11 +410,11 @@ TUPLES = [*tuple_cases(False), *false_item_cases(False)]
 TUPLES_SINCE_2020 = [*tuple_cases(True), *false_item_cases(True)]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(CASES))
+@each_way(CASES)
 def test_arrays(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), [*each_way(TUPLES), *each_way(TUPLES_SINCE_2020)])
+@each_way(TUPLES, TUPLES_SINCE_2020)
 def test_tuples(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import jsonschema
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from penstock.registry.formats.json_schema.drafts import (
 from penstock.registry.formats.json_schema.text import parse_json
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.support.examples import examples
+from tests.support.rows import each_row
 
 VALIDATORS = {
     DRAFT_4: jsonschema.Draft4Validator,
@@ -50,16 +50,16 @@ def is_valid(schema: Any, draft: Draft) -> bool:
     return True
 
 
-@pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.uri.rstrip("#").split("/")[-2])
-@pytest.mark.parametrize("keyword", KEYWORDS)
+@each_row("draft", DRAFTS, lambda draft: draft.uri.rstrip("#").split("/")[-2])
+@each_row("keyword", KEYWORDS)
 def test_every_keyword(draft: Draft, keyword: str) -> None:
     for value in VALUES:
         for schema in ({keyword: value}, {"not": {keyword: value}}):
             assert is_valid(schema, draft) == META[draft].is_valid(schema), schema
 
 
-@pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.uri.rstrip("#").split("/")[-2])
-@pytest.mark.parametrize("schema", VALUES, ids=json.dumps)
+@each_row("draft", DRAFTS, lambda draft: draft.uri.rstrip("#").split("/")[-2])
+@each_row("schema", VALUES, json.dumps)
 def test_whole_schemas(draft: Draft, schema: Any) -> None:
     assert is_valid(schema, draft) == META[draft].is_valid(schema)
 

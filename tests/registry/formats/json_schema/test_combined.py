@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import (
     INTEGER,
     MODERN,
@@ -371,6 +369,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(CASES))
+@each_way(CASES)
 def test_combined(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

@@ -7,8 +7,6 @@ not removed; a partially open one goes by the schema that it has for names it do
 
 from __future__ import annotations
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import INTEGER, SINCE_6, STRING, Case, check, each_way, obj
 
 CLOSED = {"additionalProperties": False}
@@ -364,6 +362,6 @@ PARTIALLY_OPEN_MODELS = [
 CASES = [*OPEN_MODELS, *CLOSED_MODELS, *PARTIALLY_OPEN_MODELS]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(CASES))
+@each_way(CASES)
 def test_content_models(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

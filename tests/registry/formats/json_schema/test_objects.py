@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import (
     BEFORE_2019,
     INTEGER,
@@ -309,6 +307,6 @@ UNEVALUATED = [
 CASES = [*REQUIRED, *SIZES_AND_DEPENDENCIES, *UNEVALUATED]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(CASES))
+@each_way(CASES)
 def test_objects(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

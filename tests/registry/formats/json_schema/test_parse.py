@@ -20,9 +20,10 @@ from penstock.registry.formats.json_schema.drafts import (
 from penstock.registry.formats.json_schema.patterns import compiled
 from penstock.registry.formats.schema_format import InvalidSchema
 from tests.registry.formats.json_schema import cases
+from tests.support.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("", "line 1, column 1"),
@@ -43,13 +44,13 @@ from tests.registry.formats.json_schema import cases
         ("[" * 100000 + "]" * 100000, "nested too deeply"),
     ],
 )
-@pytest.mark.parametrize("is_new", [True, False])
+@each_row("is_new", [True, False])
 def test_texts_that_are_no_schemas(text: str, said: str, is_new: bool) -> None:
     with pytest.raises(InvalidSchema, match=said):
         parse(text, {}, is_new=is_new)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "said"),
     [
         ({"type": "strin"}, 'got "strin", takes one of array, boolean,.* (at #/type)'),
@@ -96,7 +97,7 @@ def test_schemas_that_their_draft_refuses(schema: Any, said: str) -> None:
         assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("draft", "schema", "place"),
     [
         (cases.DRAFT_4, {"exclusiveMaximum": 3, "maximum": 3}, "#/exclusiveMaximum"),

@@ -27,6 +27,7 @@ from tests.registry.formats.json_schema.cases import (
     obj,
     schema,
 )
+from tests.support.rows import each_row
 
 SHORT = {**STRING, "maxLength": 3}
 LONG = {**STRING, "maxLength": 9}
@@ -197,7 +198,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(CASES))
+@each_way(CASES)
 def test_references_inside_a_schema(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)
 
@@ -210,8 +211,8 @@ def kinds(reader: JsonSchema, writer: JsonSchema) -> list[str]:
     return [f"{one.kind} {one.path}" for one in reader.incompatibilities_with(writer)]
 
 
-@pytest.mark.parametrize("draft", ALL_DRAFTS)
-@pytest.mark.parametrize(
+@each_row("draft", ALL_DRAFTS)
+@each_row(
     ("root_id", "name", "ref"),
     [
         (None, "address.json", "address.json"),
@@ -281,15 +282,15 @@ def test_a_reference_of_an_older_draft_keeps_its_draft() -> None:
     assert kinds(new, old) == ["TYPE_NARROWED #/properties/p/items/0"]
 
 
-@pytest.mark.parametrize("draft", [DRAFT_4, DRAFT_7, DRAFT_2020_12])
-@pytest.mark.parametrize("meta", [*ALL_DRAFTS, "https://json-schema.org/draft-07/schema"])
+@each_row("draft", [DRAFT_4, DRAFT_7, DRAFT_2020_12])
+@each_row("meta", [*ALL_DRAFTS, "https://json-schema.org/draft-07/schema"])
 def test_meta_schemas_are_always_there(draft: str, meta: str) -> None:
     one, other = (schema(obj(a={"$ref": meta}), draft) for _ in range(2))
     assert kinds(one, other) == []
     assert kinds(schema(obj(a=STRING), draft), one) == ["TYPE_CHANGED #/properties/a"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ref", "references"),
     [
         ("#/definitions/missing", {}),
@@ -308,7 +309,7 @@ def test_meta_schemas_are_always_there(draft: str, meta: str) -> None:
         ("//[::1/x#/a", {"//[::1/y": {}}),
     ],
 )
-@pytest.mark.parametrize("draft", BEFORE_2020)
+@each_row("draft", BEFORE_2020)
 def test_a_reference_that_leads_nowhere(draft: str, ref: str, references: dict[str, Any]) -> None:
     with pytest.raises(InvalidSchema, match=r"leads nowhere.*\(at #/properties/a/\$ref\)") as caught:
         schema({**obj(a={"$ref": ref}), "anyOf": [{}]}, draft, references)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import (
     ALL_DRAFTS,
     BEFORE_2019,
@@ -272,11 +270,11 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(STRINGS))
+@each_way(STRINGS)
 def test_strings(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(NUMBERS))
+@each_way(NUMBERS)
 def test_numbers(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-import pytest
-
 from tests.registry.formats.json_schema.cases import (
     DRAFT_4,
     INTEGER,
@@ -299,16 +297,16 @@ ABOUT_SCHEMAS = [
 ]
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way([*CHANGED_TYPES, *TYPE_LISTS]))
+@each_way([*CHANGED_TYPES, *TYPE_LISTS])
 def test_types(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way([*FIXED_VALUES, *ANYTHING_AND_NOTHING]))
+@each_way([*FIXED_VALUES, *ANYTHING_AND_NOTHING])
 def test_values(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)
 
 
-@pytest.mark.parametrize(("case", "draft", "way"), each_way(ABOUT_SCHEMAS))
+@each_way(ABOUT_SCHEMAS)
 def test_what_is_said_about_a_schema(case: Case, draft: str, way: str) -> None:
     check(case, draft, way)

@@ -11,6 +11,7 @@ from google.protobuf import descriptor_pb2
 
 from penstock.registry.formats.protobuf import parse
 from penstock.registry.formats.schema_format import InvalidSchema
+from tests.support.rows import each_row
 
 SYNTAX = [
     ("message", "line 1, column 8: expected the name of a message, got the end of the text"),
@@ -235,7 +236,7 @@ REFERENCES = {
 }
 
 
-@pytest.mark.parametrize(("text", "problem"), SYNTAX)
+@each_row(("text", "problem"), SYNTAX)
 def test_what_is_no_protobuf_at_all(text: str, problem: str) -> None:
     for is_new in (True, False):
         with pytest.raises(InvalidSchema) as error:
@@ -243,14 +244,14 @@ def test_what_is_no_protobuf_at_all(text: str, problem: str) -> None:
         assert str(error.value) == problem
 
 
-@pytest.mark.parametrize(("text", "problem"), RULES)
+@each_row(("text", "problem"), RULES)
 def test_what_breaks_a_rule(text: str, problem: str) -> None:
     with pytest.raises(InvalidSchema) as error:
         parse(text, REFERENCES)
     assert str(error.value) == problem
 
 
-@pytest.mark.parametrize(("text", "problem"), RULES)
+@each_row(("text", "problem"), RULES)
 def test_rules_are_not_asked_of_what_was_registered_before(text: str, problem: str) -> None:
     schema = parse(text, REFERENCES, is_new=False)
     assert schema.canonical() == parse(schema.canonical(), REFERENCES, is_new=False).canonical()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.registry.formats.protobuf.cases import Case, check, fields_case, proto2_case
+from tests.support.rows import each_row
 
 ADDED_AND_REMOVED = [
     fields_case("nothing changes", "string a = 1;", "string a = 1;"),
@@ -171,6 +170,6 @@ PROTO3_LABELS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*ADDED_AND_REMOVED, *NAMES, *_label_cases(), *PROTO3_LABELS], ids=str)
+@each_row("case", [*ADDED_AND_REMOVED, *NAMES, *_label_cases(), *PROTO3_LABELS], str)
 def test_fields(case: Case) -> None:
     check(case)

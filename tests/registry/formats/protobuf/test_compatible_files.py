@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.registry.formats.protobuf.cases import Case, check, file_case, proto2, proto3
+from tests.support.rows import each_row
 
 MESSAGES = [
     file_case("a package is added", "message M {}", "package p; message M {}", "PACKAGE_CHANGED #/"),
@@ -254,12 +253,12 @@ IMPORTS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*MESSAGES, *ENUMS], ids=str)
+@each_row("case", [*MESSAGES, *ENUMS], str)
 def test_definitions(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", IMPORTS, ids=str)
+@each_row("case", IMPORTS, str)
 def test_imports(case: Case) -> None:
     check(case)
 

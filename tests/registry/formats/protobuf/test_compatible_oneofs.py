@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.registry.formats.protobuf.cases import Case, check, fields_case
+from tests.support.rows import each_row
 
 AB = "string a = 1; string b = 2;"
 ONEOF_AB = "oneof o { string a = 1; string b = 2; }"
@@ -237,6 +236,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each_row("case", CASES, str)
 def test_oneofs(case: Case) -> None:
     check(case)

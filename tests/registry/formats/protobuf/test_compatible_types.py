@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.registry.formats.protobuf.cases import Case, check, fields_case, file_case, proto2_case
+from tests.support.rows import each_row
 
 ENCODINGS = {
     "varint": ("int32", "int64", "uint32", "uint64", "bool", "E"),
@@ -206,11 +205,11 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*_scalar_cases(), *_key_cases()], ids=str)
+@each_row("case", [*_scalar_cases(), *_key_cases()], str)
 def test_scalars(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", [*_kind_cases(), *NAMED, *ENTRIES, *GROUPS], ids=str)
+@each_row("case", [*_kind_cases(), *NAMED, *ENTRIES, *GROUPS], str)
 def test_kinds_and_names(case: Case) -> None:
     check(case)

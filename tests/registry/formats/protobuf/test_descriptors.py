@@ -11,6 +11,7 @@ from google.protobuf import descriptor_pb2
 from penstock.registry.formats.protobuf import descriptors, parse
 from penstock.registry.formats.protobuf.built_in import BUILT_IN_PATHS
 from penstock.registry.formats.protobuf.option_values import message_of, pool_of
+from tests.support.rows import each_row
 
 TEXT = """
 syntax = "proto3";
@@ -134,14 +135,14 @@ def test_an_import_that_nobody_has_is_left_out() -> None:
     assert pool_of([file]).FindMessageTypeByName("M")
 
 
-@pytest.mark.parametrize("path", sorted(BUILT_IN_PATHS))
+@each_row("path", sorted(BUILT_IN_PATHS))
 def test_built_in_files_can_be_imported(path: str) -> None:
     schema = parse(f'syntax = "proto3"; import "{path}"; message M {{}}', {})
     pool = pool_of(schema.descriptors())
     assert pool.FindFileByName(path).name == path
 
 
-@pytest.mark.parametrize("path", sorted(each for each in BUILT_IN_PATHS if each.startswith("google/type/")))
+@each_row("path", sorted(each for each in BUILT_IN_PATHS if each.startswith("google/type/")))
 def test_common_types_are_googles(path: str) -> None:
     module = import_module(path.removesuffix(".proto").replace("/", ".") + "_pb2")
     googles = descriptor_pb2.FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.registry.formats.protobuf import parse
 from penstock.registry.formats.protobuf.normalize_options import plain_number
+from tests.support.rows import each_row
 
 BEFORE = """
 syntax = "proto3";
@@ -205,7 +206,7 @@ def test_assignments_to_one_option() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "plain"),
     [
         ("12", "12"),

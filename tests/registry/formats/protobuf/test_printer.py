@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from penstock.registry.formats.protobuf import parse
+from tests.support.rows import each_row
 
 WHOLE = """
   // A comment.
@@ -168,7 +167,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "canonical"), LAYOUTS)
+@each_row(("text", "canonical"), LAYOUTS)
 def test_layouts(text: str, canonical: str) -> None:
     assert parse(text, {}, is_new=False).canonical() == canonical
 
@@ -207,7 +206,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "canonical"), OPTIONS)
+@each_row(("text", "canonical"), OPTIONS)
 def test_options(text: str, canonical: str) -> None:
     printed = parse(text, {}, is_new=False).canonical()
     assert printed == f"\noption {canonical};\n"

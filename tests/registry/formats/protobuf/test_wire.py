@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from penstock.registry.formats.protobuf import ProtobufSchema, parse
 from penstock.registry.formats.protobuf.option_values import message_of, pool_of
 from tests.registry.formats.protobuf.cases import message, proto2, proto3
+from tests.support.rows import each_row
 
 INTEGERS = [f"{kind}{size}" for kind in ("int", "uint", "sint", "fixed", "sfixed") for size in (32, 64)]
 SCALARS = [*INTEGERS, "bool", "float", "double", "string", "bytes", "E"]
@@ -45,7 +46,7 @@ def _is_one(value: Any) -> bool:
     return value in (1, "x", b"x")
 
 
-@pytest.mark.parametrize(("writer_type", "reader_type"), PAIRS)
+@each_row(("writer_type", "reader_type"), PAIRS)
 def test_a_value_arrives_if_and_only_if_compatible(writer_type: str, reader_type: str) -> None:
     writer = parse(proto3(ENUM, message(f"{writer_type} a = 1;")), {})
     reader = parse(proto3(ENUM, message(f"{reader_type} a = 1;")), {})
@@ -54,7 +55,7 @@ def test_a_value_arrives_if_and_only_if_compatible(writer_type: str, reader_type
     assert arrived == (reader.incompatibilities_with(writer) == [])
 
 
-@pytest.mark.parametrize(("writer_type", "reader_type"), PAIRS)
+@each_row(("writer_type", "reader_type"), PAIRS)
 def test_the_values_of_a_list_arrive_if_and_only_if_compatible(writer_type: str, reader_type: str) -> None:
     writer = parse(proto3(ENUM, message(f"repeated {writer_type} a = 1;")), {})
     reader = parse(proto3(ENUM, message(f"repeated {reader_type} a = 1;")), {})

@@ -29,7 +29,7 @@ def missing_kafka() -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=[silent_kafka, missing_kafka])
 def lonely(request: pytest.FixtureRequest) -> Iterator[Proxy]:
-    with request.param() as bootstrap, running(bootstrap, client_timeout_ms="700") as proxy:
+    with request.param() as bootstrap, running(bootstrap, client_timeout_ms="400") as proxy:
         yield proxy
 
 
@@ -41,7 +41,7 @@ def assert_unavailable(said: Answer) -> None:
 
 @pytest.mark.parametrize("how", ["subscribed", "assigned"])
 def test_a_read_ends_by_its_own_time(lonely: Proxy, group: str, how: str) -> None:
-    instance = Instance(lonely, group, consumer_request_timeout_ms=600)
+    instance = Instance(lonely, group, consumer_request_timeout_ms=300)
     if how == "subscribed":
         instance.subscribe("t")
         assert instance.get("subscription").json == {"topics": ["t"]}
