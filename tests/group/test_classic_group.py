@@ -146,6 +146,16 @@ def test_records_of_every_version_are_read(version: int) -> None:
         assert encode_value(again, 3) == encode_value(written, 3)
 
 
+@pytest.mark.parametrize(("protocol", "topic"), [("roundrobin", "a"), ("range", "b")])
+def test_a_later_record_of_a_member_counts_at_a_load(protocol: str, topic: str) -> None:
+    """It had joined again with another protocol, or another subscription."""
+    group = group_of(subscription("a"))
+    again = MemberMetadata("m0", session_timeout=10_000, subscription=subscription(topic))
+    group.adopt(GroupMetadataValue("consumer", 4, protocol, "m0", EMPTY_SINCE_MS, [again]))
+    assert group.members["m0"].terms.protocols == {protocol: subscription(topic)}
+    assert group.subscribed_topics == {topic}
+
+
 def test_a_record_as_kafka_writes_it() -> None:
     """The bytes of a GroupMetadata record of version 3, field by field."""
     group = group_of(b"sub")

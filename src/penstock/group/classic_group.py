@@ -244,7 +244,10 @@ class ClassicGroup(Group):
         return -1 if self.state_since_ms is None else self.state_since_ms
 
     def adopt(self, value: GroupMetadataValue) -> None:
-        """Takes over what the log says. Members who are here already keep what the log does not have."""
+        """Takes over what the log says. Members who are here already keep what the log does not have.
+
+        One that an earlier record of the log has restored, and that has joined again since, is restored anew.
+        """
         known, self.members = self.members, {}
         self._supporters.clear()
         self.static_member_ids.clear()
@@ -256,7 +259,9 @@ class ClassicGroup(Group):
         self.state = State.STABLE if value.members else State.EMPTY
         self.state_since_ms = None if value.current_state_timestamp == -1 else value.current_state_timestamp
         for stored in value.members:
-            member = known.get(stored.member_id) or restored_member(stored, value.protocol)
+            member = known.get(stored.member_id)
+            if member is None or not member.is_as_stored(stored, value.protocol):
+                member = restored_member(stored, value.protocol)
             member.assignment = stored.assignment
             self._put(member)
         self.subscribed_topics = self._find_subscribed_topics()

@@ -69,6 +69,14 @@ class ClassicMember:
         """Whether a request of it is parked here: a sign of life, though no heartbeat comes."""
         return not self.is_new and (self.join_ticket is not None or self.sync_ticket is not None)
 
+    def is_as_stored(self, stored: MemberMetadata, protocol_name: str | None) -> bool:
+        """Whether it came with what the log says of it."""
+        terms = self.terms
+        return (
+            terms.protocols.get(protocol_name or "") == stored.subscription
+            and terms.session_timeout_ms == stored.session_timeout
+        )
+
     def under_new_id(self, member_id: str, terms: JoinTerms) -> "ClassicMember":
         """The same static member, back from a restart."""
         return ClassicMember(
