@@ -11,6 +11,9 @@ from penstock.controller import znodes
 from penstock.controller.image import BrokerImage, TopicImage
 from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 
+STATES_AT_ONCE = 100
+"""Of one topic's partitions: thousands of questions asked in one go would keep the event loop from everybody else."""
+
 
 class ReadTopic(NamedTuple):
     topic: TopicImage
@@ -69,5 +72,10 @@ async def read_states(
         )
         return decoded(path, decode, node.data)
 
-    states = await asyncio.gather(*(read(index, replicas) for index, replicas in assignment.items()))
-    return dict(zip(assignment, states, strict=True))
+    states: dict[int, ReplicaSet] = {}
+    indexes = list(assignment)
+    for start in range(0, len(indexes), STATES_AT_ONCE):
+        part = indexes[start : start + STATES_AT_ONCE]
+        found = await asyncio.gather(*(read(index, assignment[index]) for index in part))
+        states.update(zip(part, found, strict=True))
+    return states
