@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -34,13 +33,13 @@ except supervisor.ServiceFailed as error:
 """
 
 
-def service(name: str, turns: int, says: str, gives_up_before: str = "") -> Service:
+def service(name: str, turns: int, says: str, gives_up_without: str = "") -> Service:
     port = free_port()
     properties = {
         "port": str(port),
         "turns": str(turns),
         "says": says,
-        "gives_up_before": gives_up_before,
+        "gives_up_without": gives_up_without,
     }
     return Service(name, "zookeeper", "127.0.0.1", port, "tests.stack.slow_service", properties)
 
@@ -54,7 +53,7 @@ def supervised(data_dir: Path, *services: Service) -> "subprocess.CompletedProce
 def test_a_service_that_is_loading_is_waited_for(tmp_path: Path) -> None:
     """With those that need it: one that gives up before it has loaded is started again."""
     loading = service("broker-1", 10, "yes")
-    dependent = service("registry", 4, "no", gives_up_before=str(time.time() + 4.5))
+    dependent = service("registry", 4, "no", gives_up_without=str(tmp_path / "tried"))
     done = supervised(tmp_path, loading, dependent)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ready"), done.stderr
     assert "penstock: broker-1 is loading logs: 10 of 10 topics\n" in done.stderr

@@ -188,7 +188,7 @@ def test_new_topics_and_partitions_are_found(flow: Flow) -> None:
     with KafkaAdmin(bootstrap_servers=flow.source) as admin:
         admin.add_partitions(flow.topic, 3)
     wait_for(lambda: len(connector.task_configs(9)) == 5, 30, "the new partitions")
-    assert flow.heard.reconfigurations
+    wait_for(lambda: flow.heard.reconfigurations, 30, "the worker to hear of them")
     with KafkaProducer(bootstrap_servers=flow.target) as producer:
         assert producer.partitions_of(flow.copy) == 3
         assert producer.partitions_of(f"{flow.copy}-new") == 2
