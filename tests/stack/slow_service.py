@@ -1,4 +1,4 @@
-"""A service whose start takes as long as it is told, and that says how far it has come; or that gives up the first time."""
+"""A service whose start takes as long as it is told, and that says how far it is; or that gives up the first time."""
 
 import socket
 import sys

@@ -45,12 +45,18 @@ class Waits:
         self.broker = max(self.broker, broker)
 
 
-def in_line_seconds(pid: int) -> float:
-    """What the first thread of the process, which has the event loop, has waited for a processor."""
+def in_line_seconds(pid: int, thread: int | None = None) -> float:
+    """What a thread of the process has waited for a processor; the first one, unless told, which has the event loop."""
     try:
-        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) / 1e9
+        return int(Path(f"/proc/{pid}/task/{thread or pid}/schedstat").read_text().split()[1]) / 1e9
     except OSError:
         return 0.0
+
+
+def own_in_line_seconds() -> float:
+    """What all threads of this process have, for a server that shares it with its client."""
+    pid = os.getpid()
+    return sum(in_line_seconds(pid, int(each.name)) for each in Path(f"/proc/{pid}/task").iterdir())
 
 
 def watch(bootstrap: str, pid: int, topic: str, stopping: threading.Event) -> Waits:
