@@ -38,6 +38,17 @@ SETTINGS = {
 }
 
 
+def create_with_replicas(
+    client: WireClient, topic: str, replicas: Sequence[Sequence[int]], **configs: str
+) -> None:
+    """Configs have underscores for dots."""
+    assignments = [CreatableReplicaAssignment(index, list(brokers)) for index, brokers in enumerate(replicas)]
+    said = [CreatableTopicConfig(name.replace("_", "."), value) for name, value in configs.items()]
+    wanted = CreatableTopic(topic, -1, -1, assignments, said)
+    (created,) = client.send(CreateTopicsRequest([wanted], timeout_ms=30_000)).topics
+    assert created.error_code == 0, created
+
+
 class PenstockCluster(BrokerCluster):
     def __init__(self, directory: Path, zookeeper_connect: str) -> None:
         super().__init__(directory, zookeeper_connect, settings=SETTINGS)
@@ -78,13 +89,8 @@ class PenstockCluster(BrokerCluster):
 
     def create(self, topic: str, replicas: Sequence[Sequence[int]], **configs: str) -> None:
         """A topic whose partitions have these replicas; all brokers know of it."""
-        assignments = [
-            CreatableReplicaAssignment(index, list(brokers)) for index, brokers in enumerate(replicas)
-        ]
-        said = [CreatableTopicConfig(name.replace("_", "."), value) for name, value in configs.items()]
-        wanted = CreatableTopic(topic, -1, -1, assignments, said)
-        (created,) = self.ask(3, CreateTopicsRequest([wanted], timeout_ms=30_000)).topics
-        assert created.error_code == 0, created
+        with WireClient(self.address(3)) as client:
+            create_with_replicas(client, topic, replicas, **configs)
         self.wait_until_whole([topic])
 
     def partitions(self, topic: str, asked: int = 3) -> dict[int, Any]:

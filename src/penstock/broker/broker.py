@@ -18,6 +18,7 @@ from penstock.broker.forwarding import Forwarding
 from penstock.broker.image_follower import ImageFollower
 from penstock.broker.image_writing import ImageWriter
 from penstock.broker.in_sync import InSync
+from penstock.broker.leader_balance import LeaderBalance
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
 from penstock.broker.long_batches import LongBatches
@@ -83,6 +84,7 @@ class Broker:
             self.registration, self.coordination, self.clock, self.image_follower, self._allows_unclean
         )
         self.elections = Elections(self.controller)
+        self.leader_balance = LeaderBalance(self.controller, lambda: self.settings)
         self.peers = Peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
         self.awaited_followers = AwaitedFollowers()
