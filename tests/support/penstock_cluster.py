@@ -1,6 +1,6 @@
 """Three brokers of Penstock as processes, for what one broker cannot show, shared by all tests of a worker.
 
-Brokers 1 and 2 are in racks, 3 is in none, as in `apache_cluster`. Each has two listeners: EXTERNAL, which clients are
+Broker 1 is in one rack, 2 and 3 in another. Each has two listeners: EXTERNAL, which clients are
 given, and INTERNAL, by which brokers reach each other. A test that stops a broker starts it again.
 """
 
@@ -25,11 +25,13 @@ from tests.support.processes import free_port, wait_for
 from tests.support.wire_client import WireClient
 from tools.suite.processes import starts_processes
 
-RACKS = {1: "left", 2: "right"}
+RACKS = {1: "left", 2: "right", 3: "right"}
 PATIENCE_SECONDS = 60.0
 SETTINGS = {
     "min.insync.replicas": "1",
     "auto.leader.rebalance.enable": "false",
+    "auto.create.topics.enable": "true",
+    "default.replication.factor": "2",
     "offsets.topic.replication.factor": "3",
     "offsets.topic.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
@@ -59,7 +61,7 @@ class PenstockCluster(BrokerCluster):
         return {
             **super().settings_of(number),
             "listeners": f"INTERNAL://127.0.0.1:{internal},EXTERNAL://127.0.0.1:{external}",
-            **({"broker.rack": RACKS[number]} if number in RACKS else {}),
+            "broker.rack": RACKS[number],
         }
 
     # asking
