@@ -15,6 +15,7 @@ pytest_plugins = [
     "tools.suite.seconds",
     "tests.support.cluster_fixture",
     "tests.support.apache_cluster",
+    "tests.support.penstock_cluster",
     "tests.support.postgres",
     "tests.support.spark",
     "tests.support.prepare",

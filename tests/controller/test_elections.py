@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from penstock.controller.elections import (
     Brokers,
+    ElectionType,
+    decide_asked_election,
     decide_first_leader,
     decide_leader,
     decide_preferred_leader,
     is_led,
 )
 from penstock.controller.image import BrokerImage
+from penstock.errors import ApiError, ErrorCode
 from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 
 WRITTEN = 100
@@ -106,6 +109,41 @@ def test_the_preferred_leader() -> None:
     assert decide_preferred_leader(state((1, 2), 1), brokers(1, 2)) is None
     assert decide_preferred_leader(state((2, 3), 2), brokers(1, 2, 3)) is None, "not in sync"
     assert decide_preferred_leader(state((1, 2), 2), brokers(1, 2, leaving=(1,))) is None
+
+
+PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN
+
+
+@pytest.mark.parametrize(
+    ("known", "live", "election_type", "expected"),
+    [
+        (state((1, 2), 2), brokers(1, 2), PREFERRED, ((1, 2), 1, 6)),
+        (state((1, 2), 1), brokers(1, 2), PREFERRED, ErrorCode.ELECTION_NOT_NEEDED),
+        (state((2,), 2), brokers(1, 2), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),  # lags
+        (state((1, 2), 2), brokers(2), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+        (state((1, 2), 2), brokers(2, back=(1,)), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+        (state((1,), NO_LEADER), brokers(2), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+        (state((1, 2), 2), brokers(1, 2), UNCLEAN, ErrorCode.ELECTION_NOT_NEEDED),
+        (state((1,), NO_LEADER), brokers(2, 3), UNCLEAN, ((2,), 2, 6)),
+        (state((1,), NO_LEADER), brokers(1, 2), UNCLEAN, ((1,), 1, 6)),  # who was in sync goes before
+        (state((1,), NO_LEADER), brokers(), UNCLEAN, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE),
+        (state((1,), NO_LEADER), brokers(4), UNCLEAN, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE),
+    ],
+)
+def test_elections_that_somebody_asks_for(
+    known: ReplicaSet,
+    live: Brokers,
+    election_type: ElectionType,
+    expected: tuple[tuple[int, ...], int, int] | ErrorCode,
+) -> None:
+    if isinstance(expected, ErrorCode):
+        with pytest.raises(ApiError) as refused:
+            decide_asked_election(known, live, election_type)
+        assert refused.value.code == expected
+    else:
+        chosen = decide_asked_election(known, live, election_type)
+        assert (chosen.isr, chosen.leader, chosen.leader_epoch) == expected
+        assert chosen.version == known.version, "what is compared with before it is written"
 
 
 IDS = (1, 2, 3)

@@ -67,16 +67,18 @@ class BrokerCluster:
 
     # faults
 
-    def start(self, number: int) -> None:
-        """Does not wait for it."""
-        settings = {
+    def settings_of(self, number: int) -> Mapping[str, str]:
+        return {
             "broker.id": str(number),
             "listeners": f"PLAINTEXT://127.0.0.1:{self.ports[number]}",
             "log.dirs": str(self.log_dir(number)),
             "zookeeper.connect": self.zookeeper_connect,
             **self.settings,
         }
-        command = [SCRIPTS / "kafka-server-start", *overrides(settings)]
+
+    def start(self, number: int) -> None:
+        """Does not wait for it."""
+        command = [SCRIPTS / "kafka-server-start", *overrides(self.settings_of(number))]
         self.processes[number] = Process(command, self.directory / f"broker-{number}.log")
 
     def kill(self, number: int) -> None:

@@ -11,12 +11,14 @@ from penstock.broker.controller import Controller
 from penstock.broker.coordination import Coordination, CoordinationError
 from penstock.broker.coordinators import Coordinators
 from penstock.broker.deleted_names import DeletedNames
+from penstock.broker.elections import Elections
 from penstock.broker.features import Features
 from penstock.broker.fetch_sessions import FetchSessionCache
 from penstock.broker.forwarding import Forwarding
 from penstock.broker.image_follower import ImageFollower
 from penstock.broker.image_writing import ImageWriter
 from penstock.broker.in_sync import InSync
+from penstock.broker.leader_balance import LeaderBalance
 from penstock.broker.listeners import Listeners
 from penstock.broker.log_directories import LogDirectories
 from penstock.broker.long_batches import LongBatches
@@ -81,6 +83,8 @@ class Broker:
         self.controller = Controller(
             self.registration, self.coordination, self.clock, self.image_follower, self._allows_unclean
         )
+        self.elections = Elections(self.controller)
+        self.leader_balance = LeaderBalance(self.controller, lambda: self.settings)
         self.peers = Peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
         self.awaited_followers = AwaitedFollowers()
@@ -295,10 +299,10 @@ class Broker:
         self.controller.look_at_all()
 
     def on_image(self, changes: Changes | None) -> None:
-        if changes is None:
+        if changes is None or changes.broker_configs:
             self.controller.look_at_all()
         else:
-            self.controller.look_at(changes.topics | changes.states.keys())
+            self.controller.look_at(changes.topics | changes.states.keys() | changes.topic_configs)
 
     def _allows_unclean(self, topic: str) -> bool:
         return self.configs.topic_settings(topic).unclean_leader_election_enable

@@ -37,7 +37,7 @@ from penstock.controller import znodes
 from penstock.controller.changes import Changes, of_states
 from penstock.controller.elections import decide_first_leader, decide_leader
 from penstock.controller.image import TopicImage
-from penstock.replica.replica_set import ReplicaSet
+from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 from penstock.types import TopicPartition
 
 log = logging.getLogger("penstock.broker.controller")
@@ -206,8 +206,7 @@ class Controller:
         names = list(self.image.topics) if is_all else [name for name in dirty if name in self.image.topics]
         decided = self._decide(name for name in names if name not in self._busy)
         if decided:
-            self._tell(decided)
-            await self._write_states(decided)
+            await self.write_states(decided)
 
     def _tell(self, decided: States) -> None:
         """What becomes of some of them, and of how many."""
@@ -230,7 +229,8 @@ class Controller:
                     decided[partition] = decide_first_leader(state.replicas, brokers)
                     continue
                 election = decide_leader(state, brokers)
-                if election is not None and election.state.leader < 0 and self.allows_unclean(name):
+                leader = state.leader if election is None else election.state.leader
+                if leader == NO_LEADER and self.allows_unclean(name):
                     election = decide_leader(state, brokers, allow_unclean=True)
                 if election is None:
                     continue
@@ -243,9 +243,11 @@ class Controller:
                 decided[partition] = election.state
         return decided
 
-    async def _write_states(self, states: States) -> None:
-        """Those that somebody else has changed meanwhile are left: that change has them looked at again."""
-        left = dict(states)
+    async def write_states(self, states: States) -> set[TopicPartition]:
+        """Those that somebody else has changed meanwhile are left, and returned: that change has them looked at
+        again."""
+        self._tell(states)
+        left, all_lost = dict(states), set[TopicPartition]()
         while left:
             part = dict(list(left.items())[:STATES_AT_ONCE])
             operations = [self._state_operation(partition, state) for partition, state in part.items()]
@@ -255,9 +257,11 @@ class Controller:
                 lost = next((one for one in part if znodes.state_path(*one) == error.path), next(iter(part)))
                 log.info("%s was changed by somebody else: %s", lost, error)
                 del left[lost]
+                all_lost.add(lost)
                 self.follower.read_again(of_states([lost]))
             else:
                 left = {one: state for one, state in left.items() if one not in part}
+        return all_lost
 
     def _state_operation(self, partition: TopicPartition, state: ReplicaSet) -> Operation:
         path, data = znodes.state_path(*partition), znodes.encode_state(state, self.epoch)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from penstock.controller.placement import racks_to_fill
 from penstock.errors import ApiError, ErrorCode
 from penstock.java_hash import java_hash
 from penstock.settings.broker import BrokerSettings
@@ -37,7 +38,7 @@ class InternalTopic:
 
     async def create(self, broker: "Broker") -> None:
         settings = broker.settings
-        replicas = min(self.replicas(settings), len(broker.image.brokers))
+        replicas = min(self.replicas(settings), len(racks_to_fill(broker.image.brokers)))
         configs = self.configs(settings, replicas)
         try:
             await broker.topic_creation.create(self.name, self.partitions(settings), replicas, configs)

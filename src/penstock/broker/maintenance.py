@@ -42,6 +42,7 @@ class Maintenance:
             (self.cleaning.clean_all, settings.log_cleaner_backoff_ms),
             (self.broker.in_sync.drop_those_that_lag, settings.replica_lag_time_max_ms // 2),
             (self.expire_producers, settings.producer_id_expiration_check_interval_ms),
+            (self.broker.leader_balance.restore, settings.leader_imbalance_check_interval_seconds * 1000),
         ):
             first_ms = min(interval_ms, settings.log_initial_task_delay_ms)
             self._tasks.append(self.broker.loop.create_task(self._repeat(run, first_ms, interval_ms)))

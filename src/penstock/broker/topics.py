@@ -15,6 +15,7 @@ from penstock.broker.configs import Configs
 from penstock.broker.controller import Controller, NotController
 from penstock.broker.coordination import CoordinationError, NodeExists, TooLarge
 from penstock.broker.deleted_names import DeletedNames
+from penstock.controller import placement
 from penstock.controller import topics as decide
 from penstock.controller.image import TopicImage
 from penstock.errors import ApiError, ErrorCode
@@ -63,7 +64,6 @@ class Topics:
     def _assign(
         self, partitions: int, replication_factor: int, assignment: Mapping[int, Sequence[int]]
     ) -> Assignment:
-        brokers = sorted(self.image.brokers)
         if assignment:
             if partitions != DEFAULT or replication_factor != DEFAULT:
                 raise ApiError(
@@ -71,15 +71,16 @@ class Topics:
                     "A manual partition assignment was specified, but numPartitions or replicationFactor was not "
                     "set to -1.",
                 )
-            decide.check_assignment(assignment, brokers)
+            decide.check_assignment(assignment, sorted(self.image.brokers))
             return {index: tuple(replicas) for index, replicas in sorted(assignment.items())}
         if partitions == DEFAULT:
             partitions = self.settings.num_partitions
         if replication_factor == DEFAULT:
             replication_factor = self.settings.default_replication_factor
-        decide.check_counts(partitions, replication_factor, len(brokers))
-        start = random.randrange(len(brokers))
-        return decide.decide_replicas(range(partitions), replication_factor, brokers, start)
+        racks = placement.racks_to_fill(self.image.brokers)
+        decide.check_counts(partitions, replication_factor, len(racks))
+        start = random.randrange(len(racks))
+        return placement.decide_replicas(range(partitions), replication_factor, racks, start)
 
     # doing
 
@@ -170,13 +171,9 @@ class Topics:
                 f"The topic {topic.name} currently has {current} partition(s); {count} would not be an increase.",
             )
         decide.check_growth(count - current)
-        brokers = sorted(self.image.brokers)
         added = range(current, count)
         if assignments is None:
-            first = topic.partitions[0].replicas
-            start = brokers.index(first[0]) if first[0] in brokers else 0
-            decide.check_counts(len(added), len(first), len(brokers))
-            return decide.decide_replicas(added, len(first), brokers, start)
+            return self._place_more(topic.partitions[0].replicas, added)
         if len(assignments) != len(added):
             raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -184,8 +181,15 @@ class Topics:
                 "assignment(s) were specified.",
             )
         manual = dict(zip(added, map(tuple, assignments), strict=True))
-        decide.check_assignment(manual, brokers, first=current)
+        decide.check_assignment(manual, sorted(self.image.brokers), first=current)
         return manual
+
+    def _place_more(self, first: Sequence[int], added: range) -> Assignment:
+        """As if they had been created together with the first partition, as far as its leader is still there."""
+        racks = placement.racks_to_fill(self.image.brokers)
+        decide.check_counts(len(added), len(first), len(racks))
+        start = placement.in_line(racks).index(first[0]) if first[0] in racks else 0
+        return placement.decide_replicas(added, len(first), racks, start)
 
     def _lock(self, name: str) -> asyncio.Lock:
         if len(self._changing) > 1000:

@@ -8,13 +8,18 @@ an earlier life. A broker that was killed and is back may have lost what it had 
 in sync by a state from before; another replica that has been there all the time takes over, and the broker that is
 back becomes in sync again by fetching. Only where nobody has been there all the time, one of those that are back
 leads, alone. A partition with a single replica has nobody to compare with: its broker leads on.
+
+Elections that somebody asks for, and the balance of leaders, look at a partition in the same way, but give the lead to
+a replica that could have it already.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import IntEnum
 from typing import NamedTuple
 
 from penstock.controller.image import BrokerImage
+from penstock.errors import ApiError, ErrorCode
 from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 
 Brokers = Mapping[int, BrokerImage]
@@ -89,3 +94,31 @@ def decide_preferred_leader(replica_set: ReplicaSet, brokers: Brokers) -> Replic
     if not has_been_there(replica_set, preferred, brokers) or brokers[preferred].is_leaving:
         return None
     return replica_set.with_leader(preferred, replica_set.isr)
+
+
+class ElectionType(IntEnum):
+    """As ElectLeaders has them."""
+
+    PREFERRED = 0
+    """The first replica leads."""
+    UNCLEAN = 1
+    """Where nobody leads, a replica that was not in sync does, if need be."""
+
+
+def decide_asked_election(
+    replica_set: ReplicaSet, brokers: Brokers, election_type: ElectionType
+) -> ReplicaSet:
+    """The state that an election leads to; ApiError if it is not needed, or there is nobody to elect."""
+    if election_type is ElectionType.PREFERRED:
+        if replica_set.leader == replica_set.replicas[0]:
+            raise ApiError(ErrorCode.ELECTION_NOT_NEEDED)
+        preferred = decide_preferred_leader(replica_set, brokers)
+        if preferred is None:
+            raise ApiError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
+        return preferred
+    if replica_set.leader != NO_LEADER:
+        raise ApiError(ErrorCode.ELECTION_NOT_NEEDED)
+    election = decide_leader(replica_set, brokers, allow_unclean=True)
+    if election is None or election.state.leader == NO_LEADER:
+        raise ApiError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE)
+    return election.state

@@ -71,23 +71,6 @@ def check_growth(added: int) -> None:
         raise ApiError(ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
 
 
-def decide_replicas(
-    partitions: range, replication_factor: int, brokers: Sequence[int], start: int
-) -> dict[int, tuple[int, ...]]:
-    """Spreads replicas round robin; each round of leaders shifts its followers by one more."""
-    count = len(brokers)
-    assignment = {}
-    for index in partitions:
-        first = (start + index) % count
-        shift = (start + index // count) % max(count - 1, 1)
-        followers = [
-            brokers[(first + 1 + (shift + step) % (count - 1)) % count]
-            for step in range(replication_factor - 1)
-        ]
-        assignment[index] = (brokers[first], *followers)
-    return assignment
-
-
 def check_assignment(assignment: Mapping[int, Sequence[int]], brokers: Sequence[int], first: int = 0) -> None:
     """Refuses a manual assignment with gaps, doubles, unknown brokers or unequal replication factors."""
     if sorted(assignment) != list(range(first, first + len(assignment))):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.support.apache_cluster import create_topic
-from tests.support.cluster_fixture import PEER, KafkaServer
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
 from tests.support.processes import free_port
 from tools.suite.processes import starts_processes
@@ -88,18 +88,6 @@ def test_of_unclean_leaders(both_cluster: BothTools, apache_cluster: KafkaServer
     said = both_cluster(TOOL, *asked, "--topic", "{name}", "--partition", "0", mutating=True)
     assert said.stdout == "Valid replica already elected for partitions {name}-0\n"
     both_cluster(TOOL, *asked, "--all-topic-partitions")
-
-
-@pytest.mark.skipif(PEER == "apache", reason="Apache Kafka has what Penstock lacks")
-def test_on_penstock(both: BothTools) -> None:
-    asked = ("--bootstrap-server", both.bootstrap, *PREFERRED)
-    theirs = run_java_tool(TOOL, *asked, "--all-topic-partitions")
-    ours = run_our_tool(TOOL, *asked, "--all-topic-partitions")
-    assert theirs.stderr.startswith(
-        "java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.UnsupportedVersionException: "
-    )
-    assert ours.stderr.splitlines() == theirs.stderr.splitlines()[:1]
-    assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode) == ("", 1)
 
 
 # --- bad input

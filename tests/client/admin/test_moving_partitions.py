@@ -39,11 +39,9 @@ def test_where_replicas_are(ask: Asker, servers: str, topic: str) -> None:
 
 
 @pytest.mark.skipif(PEER == "apache", reason="Apache Kafka has them")
-def test_a_broker_without_elections_and_moves(ask: Asker, servers: str, topic: str) -> None:
+def test_a_broker_without_moves(ask: Asker, servers: str, topic: str) -> None:
     async def try_all(cluster: Cluster) -> None:
         for attempt in (
-            elect_leaders(cluster, ElectionType.PREFERRED),
-            elect_leaders(cluster, ElectionType.UNCLEAN, [TopicPartition(topic, 0)]),
             alter_partition_reassignments(cluster, {TopicPartition(topic, 0): [0]}),
             alter_replica_log_dirs(cluster, {TopicPartitionReplica(topic, 0, 0): "/elsewhere"}),
         ):
@@ -65,14 +63,27 @@ def codes(errors: dict[TopicPartition, KafkaError | None]) -> dict[int, ErrorCod
     return {partition.partition: error.code if error else None for partition, error in errors.items()}
 
 
+async def elect(cluster: Cluster, topic: str) -> None:
+    there, nowhere = TopicPartition(topic, 0), TopicPartition(topic, 9)
+    elected = await elect_leaders(cluster, ElectionType.PREFERRED, [there, nowhere])
+    assert codes(elected) == {0: ErrorCode.ELECTION_NOT_NEEDED, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert await elect_leaders(cluster, ElectionType.UNCLEAN) == {}
+
+
+def test_elections_on_one_broker(ask: Asker, servers: str, topic: str) -> None:
+    async def try_all(cluster: Cluster) -> None:
+        await create_topics(cluster, [NewTopic(topic)])
+        await elect(cluster, topic)
+
+    ask(try_all, servers)
+
+
 def test_one_broker_of_apache_kafka(ask: Asker, apache: ApacheKafka, topic: str) -> None:
     there, nowhere = TopicPartition(topic, 0), TopicPartition(topic, 9)
 
     async def move(cluster: Cluster) -> None:
         await create_topics(cluster, [NewTopic(topic)])
-        elected = await elect_leaders(cluster, ElectionType.PREFERRED, [there, nowhere])
-        assert codes(elected) == {0: ErrorCode.ELECTION_NOT_NEEDED, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
-        assert await elect_leaders(cluster, ElectionType.UNCLEAN) == {}
+        await elect(cluster, topic)
         moved = await alter_partition_reassignments(cluster, {there: [1], nowhere: [1]})
         assert codes(moved) == {0: None, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
         stopped = await alter_partition_reassignments(cluster, {there: None})

@@ -92,7 +92,6 @@ class ReplicationSettings:
         "Whether a replica that is not in sync may lead as a last resort, which can lose data.",
         importance=HIGH,
         scope=CLUSTER_WIDE,
-        effect=LATER,
     )
     unclean_leader_election_interval_ms: int = long(
         300_000,
@@ -105,16 +104,14 @@ class ReplicationSettings:
         True,
         "Whether leadership goes back to the preferred replica by itself.",
         importance=HIGH,
-        effect=LATER,
     )
     leader_imbalance_check_interval_seconds: int = long(
-        300, "How often the balance of leaders is checked.", at_least(1), importance=HIGH, effect=LATER
+        300, "How often the balance of leaders is checked.", at_least(1), importance=HIGH
     )
     leader_imbalance_per_broker_percentage: int = integer(
         10,
         "How far a broker's share of leaderships may be off before they are moved.",
         importance=HIGH,
-        effect=LATER,
     )
     controller_socket_timeout_ms: int = integer(
         30_000, "How long the controller waits for a broker's answer.", effect=LATER
