@@ -9,6 +9,7 @@ TAIL_LATENCY, START, RSS = 0.5, 0.2, 0.2
 SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
 TOOL_START, CONSOLE_CONSUMER = 0.25, 1.0
 AS_FAST_AS_BY_HAND, AS_FAST_AS_CONNECT = 1 / 0.9, 1.0
+CLUSTER_TAIL, FAILOVER, CLUSTER_START = 0.6, 1.0, 0.5
 AS_FAST_AS_BARE, HALF_AS_FAST_AS_BARE, FASTER_THAN_AIO = 1 / 0.9, 1 / 0.5, 1 / 1.5
 
 
@@ -74,6 +75,27 @@ METRICS = (
     Metric("connections_rss", "RSS with the connections", "MB", RSS),
     Metric("connections_cpu", "CPU per 1,000 requests over the connections", "s"),
     Metric("connections_round", "one ApiVersions and one Metadata on each connection", "ms"),
+    Metric("cluster_produce_cpu", "three brokers, RF 3: their CPU per GB produced", "s", CPU_PRODUCE),
+    Metric("cluster_produce_seconds", "three brokers: time per GB produced", "s"),
+    Metric("cluster_acknowledged_p50", "three brokers: acknowledged write at 500 records/s, p50", "ms"),
+    Metric(
+        "cluster_acknowledged_p99",
+        "three brokers: acknowledged write at 500 records/s, p99",
+        "ms",
+        CLUSTER_TAIL,
+    ),
+    Metric("cluster_failover", "kill -9 of a leader to the next acknowledged write", "s", FAILOVER),
+    Metric("cluster_rss", "three brokers: RSS after load", "MB", RSS),
+    Metric("cluster_rss_with_zookeeper", "three brokers: RSS after load, ZooKeeper included", "MB", RSS),
+    Metric("cluster_partitions_create_seconds", "three brokers: create 3,000 partitions x 3", "s"),
+    Metric("cluster_start_seconds", "three brokers: start with 3,000 partitions x 3", "s", CLUSTER_START),
+    Metric(
+        "cluster_elections_seconds",
+        "three brokers: the first of 1,000 new leaders to the last",
+        "s",
+        CLUSTER_START,
+    ),
+    Metric("cluster_partitions_rss", "three brokers: RSS with the partitions", "MB", RSS),
     Metric("tool_start_seconds", "`kafka-topics --list`, ours and Kafka's own", "s", TOOL_START),
     Metric(
         "console_consumer_seconds", "`kafka-console-consumer` of 1,000,000 records", "s", CONSOLE_CONSUMER

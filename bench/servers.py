@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -38,8 +38,43 @@ KAFKAS_JVM_FLAGS = (
 """What Kafka's own start script passes."""
 
 
+def run_script(script: str, settings: Mapping[str, str], directory: Path, name: str = "") -> Process:
+    """One of Penstock's own servers, by its script."""
+    overrides = [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
+    return Process([SCRIPTS / script, *overrides], directory / f"{name or script}.log", cwd=directory)
+
+
+class ZooKeeper:
+    """The embedded one, without which no Penstock broker starts."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._port = free_port()
+        self.connect = f"127.0.0.1:{self._port}"
+        self.processes: Sequence[Process] = ()
+
+    def start(self) -> None:
+        settings = {"clientPort": str(self._port), "dataDir": str(self._directory / "zookeeper")}
+        process = run_script("zookeeper-server-start", settings, self._directory)
+        self.processes = (process,)
+        process.wait_until(self._is_ok, START_TIMEOUT_SECONDS, "ZooKeeper to answer ruok")
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.stop()
+
+    def _is_ok(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), 1.0) as connection:
+                connection.sendall(b"ruok")
+                return connection.recv(4) == b"imok"
+        except OSError:
+            return False
+
+
 class Server(ABC):
     name: str
+    replication_factor = 1
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True)
@@ -55,7 +90,7 @@ class Server(ABC):
 
     @property
     @abstractmethod
-    def data_directory(self) -> Path:
+    def data_directories(self) -> Sequence[Path]:
         """Where the directories of the partitions are."""
 
     @property
@@ -128,8 +163,8 @@ class ApacheKafkaServer(Server):
         return self._kafka.process
 
     @property
-    def data_directory(self) -> Path:
-        return self._kafka.log_dir
+    def data_directories(self) -> Sequence[Path]:
+        return (self._kafka.log_dir,)
 
     def prepare(self) -> None:
         self._kafka.format()
@@ -147,9 +182,9 @@ class PenstockServer(Server):
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         self._port = free_port()
-        self._zookeeper_port = free_port()
+        self._data = directory / "data"
+        self._zookeeper = ZooKeeper(directory)
         self._broker: Process | None = None
-        self._zookeeper: Process | None = None
 
     @property
     def port(self) -> int:
@@ -161,46 +196,31 @@ class PenstockServer(Server):
         return self._broker
 
     @property
-    def data_directory(self) -> Path:
-        return self.directory / "data"
+    def data_directories(self) -> Sequence[Path]:
+        return (self._data,)
 
     @property
     def companions(self) -> Sequence[Process]:
-        return (self._zookeeper,) if self._zookeeper else ()
+        return self._zookeeper.processes
 
     def prepare(self) -> None:
-        settings = {"clientPort": str(self._zookeeper_port), "dataDir": str(self.directory / "zookeeper")}
-        self._zookeeper = self._run("zookeeper-server-start", settings)
-        self._zookeeper.wait_until(self._zookeeper_is_ok, START_TIMEOUT_SECONDS, "ZooKeeper to answer ruok")
+        self._zookeeper.start()
 
     def launch(self) -> Process:
         settings = {
             "broker.id": "0",
             "listeners": f"PLAINTEXT://{self.bootstrap}",
-            "log.dirs": str(self.data_directory),
-            "zookeeper.connect": f"127.0.0.1:{self._zookeeper_port}",
+            "log.dirs": str(self._data),
+            "zookeeper.connect": self._zookeeper.connect,
             **BOTH_OVERRIDE,
         }
-        self._broker = self._run("kafka-server-start", settings)
+        self._broker = run_script("kafka-server-start", settings, self.directory)
         return self._broker
 
     def close(self) -> None:
         if self._broker:
             self._broker.stop()
-        if self._zookeeper:
-            self._zookeeper.stop()
-
-    def _run(self, script: str, settings: dict[str, str]) -> Process:
-        overrides = [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
-        return Process([SCRIPTS / script, *overrides], self.directory / f"{script}.log", cwd=self.directory)
-
-    def _zookeeper_is_ok(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self._zookeeper_port), 1.0) as connection:
-                connection.sendall(b"ruok")
-                return connection.recv(4) == b"imok"
-        except OSError:
-            return False
+        self._zookeeper.close()
 
 
 class Platform:

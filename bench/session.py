@@ -49,6 +49,7 @@ class Sizes:
     client_records: int = 500_000  # of the Python clients, a multiple of a thousand
     pipeline_records: int = 2_000_000
     pipeline_latency_records: int = 1_000
+    cluster_partitions: int = 3_000
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -67,6 +68,7 @@ class Sizes:
             client_records=max(1, round(self.client_records * scale / 1_000)) * 1_000,
             pipeline_records=max(1_000, round(self.pipeline_records * scale)),
             pipeline_latency_records=max(100, round(self.pipeline_latency_records * scale)),
+            cluster_partitions=max(30, round(self.cluster_partitions * scale)),
         )
 
 
@@ -174,11 +176,14 @@ class Session:
 
     @contextmanager
     def topic(self, server: Server, partitions: int) -> Iterator[str]:
-        self._count += 1
-        name = f"bench-{self._count}"
+        name = self.name_of_topic()
         topics.create(server, {name: partitions})
         yield name
         topics.delete(server, [name])
+
+    def name_of_topic(self) -> str:
+        self._count += 1
+        return f"bench-{self._count}"
 
     # --- load
 
@@ -207,14 +212,14 @@ class Session:
         self, server: Server, topic: str, records: int, records_per_second: int, warm_up_records: int = 0
     ) -> Latencies:
         """By a client that is nothing but two sockets."""
-        return self._socket_latency(server.port, topic, records, records_per_second, warm_up_records)
+        return self.socket_latency(server.port, topic, records, records_per_second, warm_up_records)
 
     def latency_floor(self, records: int, records_per_second: int, warm_up_records: int = 0) -> Latencies:
         """The same of a server that has its answers ready."""
         with running_floor(warm_up_records + records) as port:
-            return self._socket_latency(port, "any", records, records_per_second, warm_up_records)
+            return self.socket_latency(port, "any", records, records_per_second, warm_up_records)
 
-    def _socket_latency(
+    def socket_latency(
         self, port: int, topic: str, records: int, records_per_second: int, warm_up_records: int
     ) -> Latencies:
         job = {"port": port, "topic": topic, "records": records, "warm_up_records": warm_up_records}

@@ -10,6 +10,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from bench.servers import Server
 from bench.wire import METADATA_OF_ALL_TOPICS, try_metadata
+from penstock import KafkaAdmin
 from tests.support.processes import wait_for
 
 TIMEOUT_SECONDS = 120.0
@@ -21,7 +22,7 @@ def create(server: Server, topics: Mapping[str, int]) -> float:
     admin = _admin(server)
     expected = _partitions_with_leader(server) + sum(topics.values())
     new = [
-        NewTopic(name, num_partitions=count, replication_factor=1, config=CONFIG)
+        NewTopic(name, num_partitions=count, replication_factor=server.replication_factor, config=CONFIG)
         for name, count in topics.items()
     ]
     started = time.perf_counter()
@@ -29,6 +30,22 @@ def create(server: Server, topics: Mapping[str, int]) -> float:
         future.result(TIMEOUT_SECONDS)
     wait_for_leaders(server, expected)
     return time.perf_counter() - started
+
+
+def create_with_replicas(server: Server, name: str, replicas: list[int]) -> None:
+    """A topic of one partition, on these brokers; the first of them leads it."""
+    expected = _partitions_with_leader(server) + 1
+    new = NewTopic(name, num_partitions=1, replica_assignment=[replicas], config=CONFIG)
+    admin = _admin(server)  # it must outlive its futures
+    [created] = admin.create_topics([new], operation_timeout=TIMEOUT_SECONDS).values()
+    created.result(TIMEOUT_SECONDS)
+    wait_for_leaders(server, expected)
+
+
+def elect_preferred_leaders(server: Server) -> None:
+    """Has each partition led by its first replica, as the topic was created."""
+    with KafkaAdmin(bootstrap_servers=server.bootstrap) as admin:
+        admin.elect_leaders()
 
 
 def delete(server: Server, names: Iterable[str]) -> None:
@@ -44,7 +61,7 @@ def delete(server: Server, names: Iterable[str]) -> None:
 
 def _has_files(server: Server, topic: str) -> bool:
     """Whether there is a partition of the topic, deleted (Kafka adds a suffix until the files go) or not."""
-    return any(True for _ in server.data_directory.glob(f"{topic}-[0-9]*"))
+    return any(True for data in server.data_directories for _ in data.glob(f"{topic}-[0-9]*"))
 
 
 def _admin(server: Server) -> AdminClient:

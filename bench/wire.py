@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import struct
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 API_VERSIONS = 18
 METADATA = 3
@@ -67,6 +69,9 @@ class Metadata:
     brokers: int
     partitions: int
     partitions_with_leader: int
+    partitions_in_sync: int = 0
+    leaders: Counter[int] = field(default_factory=Counter)
+    """How many partitions each broker leads."""
 
 
 class _Reader:
@@ -83,9 +88,8 @@ class _Reader:
         size = self.number("h")
         self.position += max(size, 0)
 
-    def skip_int32_array(self) -> None:
-        count = self.number("i")
-        self.position += 4 * max(count, 0)
+    def int32_array(self) -> tuple[int, ...]:
+        return tuple(self.number("i") for _ in range(max(self.number("i"), 0)))
 
 
 def decode_metadata(answer: bytes) -> Metadata:
@@ -94,8 +98,9 @@ def decode_metadata(answer: bytes) -> Metadata:
     for _ in range(brokers):
         _skip_broker(reader)
     reader.number("i")  # controller id
-    leaders = [leader for _ in range(reader.number("i")) for leader in _leaders_of_topic(reader)]
-    return Metadata(brokers, len(leaders), sum(leader >= 0 for leader in leaders))
+    found = [one for _ in range(reader.number("i")) for one in _partitions_of_topic(reader)]
+    leaders = Counter(one.leader for one in found if one.leader >= 0)
+    return Metadata(brokers, len(found), leaders.total(), sum(one.is_in_sync for one in found), leaders)
 
 
 def _skip_broker(reader: _Reader) -> None:
@@ -105,20 +110,40 @@ def _skip_broker(reader: _Reader) -> None:
     reader.skip_string()  # rack
 
 
-def _leaders_of_topic(reader: _Reader) -> list[int]:
+class _Partition(NamedTuple):
+    index: int
+    leader: int
+    is_in_sync: bool
+
+
+def _partitions_of_topic(reader: _Reader) -> list[_Partition]:
     reader.number("h")  # error
     reader.skip_string()  # name
     reader.number("b")  # internal?
-    return [_leader_of_partition(reader) for _ in range(reader.number("i"))]
+    return [_partition(reader) for _ in range(reader.number("i"))]
 
 
-def _leader_of_partition(reader: _Reader) -> int:
+def _partition(reader: _Reader) -> _Partition:
     error = reader.number("h")
-    reader.number("i")  # index
+    index = reader.number("i")
     leader = reader.number("i")
-    reader.skip_int32_array()  # replicas
-    reader.skip_int32_array()  # in-sync replicas
-    return -1 if error else leader
+    replicas, in_sync = reader.int32_array(), reader.int32_array()
+    return _Partition(index, -1 if error else leader, set(replicas) == set(in_sync))
+
+
+def leaders_of(port: int, topic: str) -> dict[int, int]:
+    """The leader of each of the topic's partitions."""
+    name = topic.encode()
+    body = struct.pack(f">ih{len(name)}s", 1, len(name), name)
+    connection = Connection(port)
+    try:
+        reader = _Reader(connection.ask(_request(METADATA, 1, body)))
+    finally:
+        connection.close()
+    for _ in range(reader.number("i")):
+        _skip_broker(reader)
+    reader.number("i")  # controller id
+    return {one.index: one.leader for _ in range(reader.number("i")) for one in _partitions_of_topic(reader)}
 
 
 def try_metadata(port: int, request: bytes = METADATA_OF_NO_TOPIC) -> Metadata | None:
