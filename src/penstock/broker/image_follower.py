@@ -68,6 +68,7 @@ class ImageFollower:
         self._last = NOTHING_SEEN
         self._waiting: dict[asyncio.Future[None], int] = {}
         self._wanted = Changes()
+        self._rereading: list[asyncio.Future[None]] = []
         self._has_news = asyncio.Event()
         self._must_reload = False
         self._watches_changes = False
@@ -84,7 +85,7 @@ class ImageFollower:
     def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        for waiting in self._waiting:
+        for waiting in (*self._waiting, *self._rereading):
             waiting.cancel()
 
     def reload(self) -> None:
@@ -125,6 +126,13 @@ class ImageFollower:
         self._wanted.add(changes)
         self._has_news.set()
 
+    async def read_now(self, changes: Changes) -> None:
+        """For who does not know what became of a change: returns when the image has been read since."""
+        reading: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._rereading.append(reading)
+        self.read_again(changes)
+        await reading
+
     # following
 
     async def _follow(self) -> None:
@@ -143,9 +151,17 @@ class ImageFollower:
                 self.reload()
 
     async def _catch_up(self) -> None:
-        if self._must_reload:
-            await self._reload()
-            return
+        rereading, self._rereading = self._rereading, []
+        try:
+            await (self._reload() if self._must_reload else self._read_news())
+        except BaseException:
+            self._rereading += rereading
+            raise
+        for reading in rereading:
+            if not reading.done():
+                reading.set_result(None)
+
+    async def _read_news(self) -> None:
         if not self._watches_brokers:
             await self._load_brokers()
         names = await self._change_nodes()

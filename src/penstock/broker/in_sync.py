@@ -1,7 +1,8 @@
 """Changes of the replicas in sync: a leader asks ZooKeeper for them, on condition that nobody has changed the state.
 
 What was written comes back as a change of the image, by which the partition hears of it. A change that somebody else
-was quicker with is forgotten once the image has theirs.
+was quicker with, or of which nobody knows whether it was made, is forgotten only when the state has been read since: a
+replica that others take to be in sync must count for the high watermark.
 """
 
 import asyncio
@@ -89,9 +90,9 @@ class InSync:
             )
             await self.follower.applied(change)
         except CoordinationError as error:
-            log.warning("%s: the replicas in sync stay as they are: %s", where, error)
-            self.follower.read_again(of_states([where]))
+            log.warning("%s: the replicas in sync may not be as asked for: %s", where, error)
             await asyncio.sleep(RETRY_SECONDS)
+            await self.follower.read_now(of_states([where]))
         if leader.wanted_isr == isr:  # the image has not told of it: it is not so
             leader.forget_wish()
             if partition.leader is leader and leader.on_log_end_offset(partition.log.log_end_offset):
