@@ -1,10 +1,13 @@
 """The broker beside a ZooKeeper in which somebody else has been at work."""
 
-from collections.abc import Iterator
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 from kazoo.client import KazooClient
 
+from penstock.broker.coordination import Node
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from tests.broker.asking import batch_of, create_topic, metadata, new_topic, produced, values_in
@@ -70,3 +73,33 @@ def test_a_controller_node_that_was_deleted_is_taken_again(
     with WireClient(broker.bootstrap_servers) as client:
         new_topic(client, "after")
         assert metadata(client).controller_id == 0
+
+
+def test_a_controller_node_that_goes_as_it_is_read_is_taken_again(
+    broker: InProcessBroker, zookeeper: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The news that it is gone come before the broker has looked at what it read."""
+    coordination, lost = broker.broker.coordination, threading.Event()
+    read = coordination.get
+
+    async def read_and_lose(path: str, on_change: Callable[[], None] | None = None) -> Node:
+        if path != "/controller" or on_change is None or lost.is_set():
+            return await read(path, on_change)
+        told = asyncio.Event()
+
+        def on_news() -> None:
+            on_change()
+            told.set()
+
+        node = await read(path, on_news)
+        await coordination.delete(path)
+        await told.wait()
+        lost.set()
+        return node
+
+    monkeypatch.setattr(coordination, "get", read_and_lose)
+    zookeeper.delete("/controller")
+    assert lost.wait(30.0)
+    wait_for(lambda: zookeeper.exists("/controller") is not None, what="a controller")
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "after")

@@ -78,6 +78,7 @@ class Controller:
         self._dirty: set[str] = set()
         self._all_dirty = False
         self._has_work = asyncio.Event()
+        self._must_campaign = False
         self._campaigning: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -107,19 +108,20 @@ class Controller:
                 task.cancel()
 
     def campaign(self) -> None:
-        """The session is new, or who was controller may not be any more."""
+        """The session is new, or who was controller may not be any more; that may be news to a campaign under way."""
+        self._must_campaign = True
         if self._campaigning is None or self._campaigning.done():
             self._campaigning = asyncio.get_running_loop().create_task(self._campaign_again())
 
     async def _campaign_again(self) -> None:
-        while True:
+        while self._must_campaign:
+            self._must_campaign = False
             try:
                 await self._campaign()
             except CoordinationError as error:
                 log.error("%s: who is controller is not known: %s", znodes.CONTROLLER, error)
+                self._must_campaign = True
                 await asyncio.sleep(RETRY_SECONDS)
-            else:
-                return
 
     async def _campaign(self) -> None:
         """Becomes controller if nobody is, and watches who is."""
