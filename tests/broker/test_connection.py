@@ -73,6 +73,14 @@ CLOSING = {
         request_header(METADATA, 12, flexible=True) + b"\xff\xff\xff\xff\x07"
     ),
     "length beyond the frame": frame(request_header(METADATA, 1) + struct.pack(">ih", 1, 30_000) + b"ab"),
+    "string longer than any may be": frame(
+        request_header(METADATA, 12, flexible=True)
+        + b"\x02"
+        + bytes(16)
+        + b"\x81\x80\x02"
+        + b"x" * 32_768
+        + b"\0\0\0\0"
+    ),
     "null where none may be": frame(request_header(METADATA, 1) + struct.pack(">ih", 1, -1)),
     "varint without end": frame(request_header(METADATA, 12, flexible=True) + b"\xff" * 7),
     "tagged field beyond the frame": frame(metadata_body()[:-1] + b"\x01\x63\x7fabc"),
@@ -116,6 +124,12 @@ def test_all_but_the_last_byte_is_not_enough(server: Server, client: WireClient,
 
 
 # what looks odd and is taken
+
+
+def test_the_longest_string(client: WireClient) -> None:
+    name = "x" * 32_767
+    (topic,) = client.send(MetadataRequest(topics=[MetadataRequestTopic(name=name)]), 12).topics
+    assert topic.name == name
 
 
 def test_unknown_tagged_fields_are_skipped(client: WireClient) -> None:

@@ -68,6 +68,17 @@ def test_many_topics(client: WireClient) -> None:
     assert [topic.error_code for topic in topics[-2:]] == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
 
 
+def test_groups_with_long_names(client: WireClient) -> None:
+    """Few, and each takes as long as hundreds."""
+    names = [f"group-{number}".ljust(32_000, "x") for number in range(100)]
+    answer = client.send(DescribeGroupsRequest(names))
+    assert [group.group_id for group in answer.groups] == names
+    described = client.send(
+        DescribeConfigsRequest([DescribeConfigsResource(TOPIC_RESOURCE, name, None) for name in names])
+    )
+    assert [result.resource_name for result in described.results] == names
+
+
 def test_the_configs_of_many_topics(client: WireClient) -> None:
     names = [f"topic-{number}" for number in range(LONG)]
     request = DescribeConfigsRequest([DescribeConfigsResource(TOPIC_RESOURCE, name, None) for name in names])

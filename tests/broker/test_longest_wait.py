@@ -1,12 +1,15 @@
 """One event loop serves everybody, so nobody may keep it: while one client is served, others are answered.
 
-Every API is sent the largest bodies that a request may have: each of its arrays in turn as long as the codec takes it.
+Every API is sent the largest bodies that a request may have: each of its arrays in turn as long as is taken, and with
+the longest names that fit. That is what `make faults` does; `make test` asks for as many elements as are answered at
+once, and for an eighth of the bytes.
 A client in a process of its own asks all the while; judged is the broker's part of its longest wait, which does not
 count the time that either of them stood in line for a processor (`tests.support.bystander`).
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -15,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from penstock.broker.router import APIS, load_handlers
+from penstock.broker.long_requests import MAX_ELEMENTS_IN_ONE_PIECE, MAX_ELEMENTS_IN_SLICES, SLICED
+from penstock.broker.router import APIS, Api, load_handlers
 from penstock.errors import ErrorCode
 from penstock.records.builder import build_batch
 from penstock.records.compression import Codec
@@ -28,6 +32,7 @@ from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopi
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
 from penstock.wire.messages.list_transactions import ListTransactionsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.wire.primitives import MAX_STRING_BYTES
 from penstock.wire.schema import ApiMessage, Message
 from tests.broker.asking import (
     PRODUCE_BY_NAME,
@@ -54,6 +59,8 @@ from tools.suite.processes import starts_processes
 pytestmark = [pytest.mark.faults, pytest.mark.processes, only_penstock]
 
 LONGEST_WAIT_SECONDS = 0.25
+IS_WHOLE = "PENSTOCK_FAULT_LARGEST_BODIES" in os.environ
+LONG_NAMES_MB = 95 if IS_WHOLE else 12
 SETTINGS = {"auto.create.topics.enable": "false"}
 KEPT = "kept"
 KEPT_PARTITIONS = 3
@@ -69,6 +76,9 @@ class Filler:
     topic_id: bytes
     long: str = ""
     length: int = 1
+    string_length: int = 0
+    prefix: str = ""
+    """Of all names, so that nothing is known of them from another API's."""
     _numbers: Iterator[int] = field(default_factory=lambda: iter(range(10**9)))
 
     def message(self, cls: type[Message], path: str = "") -> Message:
@@ -87,13 +97,15 @@ class Filler:
         if each.struct is not None:
             return lambda: self.message(each.struct, here)
         if each.element_kind == "string":
-            return lambda: self._string(each.name)
+            return lambda: self._string(here)
         plain = {"bytes": b"bread", "records": None, "uuid": self.topic_id, "bool": False, "float64": 1.0}
         return lambda: plain.get(each.element_kind, 0)
 
-    def _string(self, name: str) -> str:
+    def _string(self, here: str) -> str:
         """Topics that are there for the API's short way, and as many names as there are elements for its long one."""
-        return KEPT if self.length == 1 else f"{name[:8]}-{next(self._numbers)}"
+        if self.length == 1 or (self.string_length and not f"{here}.".startswith(f"{self.long}.")):
+            return KEPT
+        return f"{self.prefix}-{next(self._numbers)}".ljust(self.string_length, "x")
 
 
 def arrays_of(cls: type[Message], path: str = "") -> Iterator[str]:
@@ -105,12 +117,25 @@ def arrays_of(cls: type[Message], path: str = "") -> Iterator[str]:
             yield from arrays_of(each.struct, here)
 
 
+def strings_at(cls: type[Message], path: str) -> int:
+    """How many strings an element of that array has; 1 if it is one."""
+    (each,) = (field for field in cls.SCHEMA if field.name == path.split(".")[1])
+    if each.struct is None:
+        return each.element_kind == "string"
+    below = path.split(".")[2:]
+    if below:
+        return strings_at(each.struct, f".{'.'.join(below)}")
+    return sum(strings_at(each.struct, f".{field.name}") for field in each.struct.SCHEMA)
+
+
 @pytest.fixture(scope="module")
 @starts_processes
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     with Platform(tmp_path_factory.mktemp("busy"), SETTINGS) as platform:
         with WireClient(platform.bootstrap) as client:
             new_topic(client, KEPT, KEPT_PARTITIONS)
+            find_coordinator(client, KEPT)
+            new_transactional_id(client)
         yield platform
 
 
@@ -131,21 +156,41 @@ def longest_wait(broker: Platform, *frames: bytes) -> float:
     return bystander.broker
 
 
+def frame_of(api: Api, filler: Filler) -> bytes:
+    message = filler.message(api.request)
+    assert isinstance(message, ApiMessage)
+    if hasattr(message, "acks"):
+        message.acks = 1
+    if hasattr(message, "max_wait_ms"):
+        message.max_wait_ms = 1
+    return request_bytes(message, api.versions[1])
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_no_api_keeps_the_loop(busy: Platform, name: str) -> None:
     api = REQUESTS[name]
     with WireClient(busy.bootstrap) as client:
         known = topic_id(client, KEPT)
+    most = MAX_ELEMENTS
+    if IS_WHOLE:
+        most = MAX_ELEMENTS_IN_SLICES if api.request in SLICED else MAX_ELEMENTS_IN_ONE_PIECE
     frames = []
     for path in arrays_of(api.request):
         per_element = 1 + sum(other.startswith(f"{path}.") for other in arrays_of(api.request))
-        message = Filler(known, path, MAX_ELEMENTS // per_element - 10).message(api.request)
-        assert isinstance(message, ApiMessage)
-        if hasattr(message, "acks"):
-            message.acks = 1
-        if hasattr(message, "max_wait_ms"):
-            message.max_wait_ms = 1
-        frames.append(request_bytes(message, api.versions[1]))
+        frames.append(frame_of(api, Filler(known, path, most // per_element - 10, prefix=name)))
+    assert longest_wait(busy, *frames) < LONGEST_WAIT_SECONDS
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_no_api_keeps_the_loop_for_long_names(busy: Platform, name: str) -> None:
+    api = REQUESTS[name]
+    with WireClient(busy.bootstrap) as client:
+        known = topic_id(client, KEPT)
+    frames = []
+    for path in arrays_of(api.request):
+        if strings := strings_at(api.request, path):
+            count = LONG_NAMES_MB * 1_000_000 // (strings * MAX_STRING_BYTES)
+            frames.append(frame_of(api, Filler(known, path, count, MAX_STRING_BYTES, name)))
     assert longest_wait(busy, *frames) < LONGEST_WAIT_SECONDS
 
 

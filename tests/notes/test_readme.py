@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.notes.sessions import commands_in
 from tests.notes.shell import ROOT, Machine, machine
 from tests.support.processes import wait_for
 from tools.suite.processes import starts_processes
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.processes
 
 README = (ROOT / "README.md").read_text()
 FILES = dict(re.findall(r"`(\w+\.py)`[^\n]*\n(?:[^\n]+\n)*\n```python\n(.*?)```", README, flags=re.DOTALL))
-SESSIONS = re.findall(r"```\n(\$ .*?)```", README, flags=re.DOTALL)
 
 
 FIRST_COMMAND = "penstock up --detach"
@@ -35,25 +35,9 @@ VARYING = (
 
 def commands() -> list[tuple[str, list[str]]]:
     """What the README has people type once the platform is up, in its order, each with what it shows of the answer."""
-    found = []
-    for session in SESSIONS:
-        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
-            command, said = _split(part)
-            found.append((command, said.splitlines()))
+    found = commands_in(README)
     names = [command for command, _ in found]
     return found[names.index(FIRST_COMMAND) :]
-
-
-def _split(part: str) -> tuple[str, str]:
-    """A command, which goes on as long as a quote is open, and the rest."""
-    lines = part.splitlines(keepends=True)
-    for count in range(1, len(lines) + 1):
-        try:
-            shlex.split(command := "".join(lines[:count]))
-        except ValueError:
-            continue
-        return command.rstrip("\n"), "".join(lines[count:])
-    raise AssertionError(f"a quote without an end: {part}")
 
 
 def stable(lines: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ import io
 import pkgutil
 import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from kio.serial import entity_reader, entity_writer
 import penstock.wire.messages
 from penstock.errors import ProtocolError
 from penstock.wire.codec import decode_message, encode_message, is_flexible
+from penstock.wire.primitives import MAX_STRING_BYTES
 from penstock.wire.schema import ApiMessage, Field, Message
 from tests.support.rows import each_row
 
@@ -164,6 +165,25 @@ def test_a_huge_array_count_is_refused() -> None:
     assert is_flexible(MetadataRequest, 12)
     with pytest.raises(ProtocolError, match="topics"):
         decode_message(MetadataRequest, 12, memoryview(b"\xff\xff\xff\xff\x07\x00"), 0)
+
+
+def test_a_string_has_a_limit() -> None:
+    """Also where its length is a varint, as in Kafka."""
+    from penstock.wire.messages.list_groups import ListGroupsRequest
+    from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+    def check(request: ApiMessage, version: int) -> None:
+        assert decode_message(type(request), version, memoryview(encode(request, version)), 0) == request
+
+    def check_all(name: str) -> Iterator[Callable[[], None]]:
+        yield lambda: check(MetadataRequest([MetadataRequestTopic(bytes(16), name)]), 12)
+        yield lambda: check(ListGroupsRequest([name]), 5)
+
+    for taken in check_all("x" * MAX_STRING_BYTES):
+        taken()
+    for refused in check_all("x" * (MAX_STRING_BYTES + 1)):
+        with pytest.raises(ProtocolError, match="a string of 32768 bytes; at most 32767 are taken"):
+            refused()
 
 
 def test_records_stay_a_view_into_the_frame() -> None:

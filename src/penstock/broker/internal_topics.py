@@ -20,12 +20,19 @@ INT_MIN = -(1 << 31)
 """Has no absolute value in Java; Kafka takes 0 for it."""
 KEYS_REMEMBERED = 4096
 """For how many keys the partition is not worked out anew with every request."""
+LONGEST_KEY_REMEMBERED = 500
 
 
-@lru_cache(maxsize=KEYS_REMEMBERED)
 def partition_for(key: str, count: int) -> int:
+    return _remembered(key, count) if len(key) <= LONGEST_KEY_REMEMBERED else _partition_for(key, count)
+
+
+def _partition_for(key: str, count: int) -> int:
     code = java_hash(key)
     return 0 if code == INT_MIN else abs(code) % count
+
+
+_remembered = lru_cache(maxsize=KEYS_REMEMBERED)(_partition_for)
 
 
 @dataclass(frozen=True)

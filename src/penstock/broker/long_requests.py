@@ -1,7 +1,8 @@
-"""Requests of more elements than the event loop can read and answer at once.
+"""Requests of more elements, or longer names, than the event loop can read and answer at once.
 
 Kafka sets no bound but the bytes, so an administrator may ask for the configs of forty thousand topics, and a consumer
-commit offsets of as many partitions. Reading what is that long is left to a thread, one request at a time. What it asks
+commit offsets of as many partitions; and a name may have 32 KB, each character of which counts when the coordinator of
+a group is looked for. Reading what is that long is left to a thread, one request at a time. What it asks
 for is done in slices, each a request of its own for the handler, between which others are served; the answers are put
 together again, and encoded in a thread. That is so for the requests of `SLICED`, whose elements have nothing to do with
 each other. Any other is handled in one piece, and so has a lower bound.
@@ -16,25 +17,33 @@ from penstock.broker.connection import Answer, Connection
 from penstock.broker.parked import Encoded, Parked
 from penstock.wire.codec import MAX_ELEMENTS, decode_message
 from penstock.wire.frames import encode_response_frame
+from penstock.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest
 from penstock.wire.messages.describe_configs import DescribeConfigsRequest
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
+from penstock.wire.messages.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from penstock.wire.messages.describe_transactions import DescribeTransactionsRequest
 from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from penstock.wire.messages.list_offsets import ListOffsetsRequest
 from penstock.wire.messages.metadata import MetadataRequest
 from penstock.wire.messages.offset_commit import OffsetCommitRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from penstock.wire.schema import ApiMessage, Message
 
 MAX_ELEMENTS_IN_SLICES = 250_000
 """More topics than a broker can have."""
 MAX_ELEMENTS_IN_ONE_PIECE = 60_000
+LONG_FROM_BYTES = 256 * 1024
+"""A request that has slices has them from here on, however few its elements are."""
 SLICE_ELEMENTS = 5_000
 SLICE_CONFIGS = 200
 """Resources of DescribeConfigs, each of which may be answered with forty configs."""
+CHARACTERS_OF_AN_ELEMENT = 64
+"""That many more in a name cost as much as one more name."""
 
 
 class Sliced(NamedTuple):
@@ -46,17 +55,21 @@ class Sliced(NamedTuple):
 
 
 SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
+    AddPartitionsToTxnRequest: (Sliced("transactions", "results_by_transaction"),),
     ConsumerGroupDescribeRequest: (Sliced("group_ids", "groups"),),
     DeleteGroupsRequest: (Sliced("groups_names", "results"),),
     DeleteTopicsRequest: (Sliced("topics", "responses"), Sliced("topic_names", "responses")),
     DescribeConfigsRequest: (Sliced("resources", "results", SLICE_CONFIGS),),
     DescribeGroupsRequest: (Sliced("groups", "groups"),),
+    DescribeShareGroupOffsetsRequest: (Sliced("groups", "groups"),),
+    DescribeTransactionsRequest: (Sliced("transactional_ids", "transaction_states"),),
     FindCoordinatorRequest: (Sliced("coordinator_keys", "coordinators"),),
     ListOffsetsRequest: (Sliced("topics", "topics"),),
     MetadataRequest: (Sliced("topics", "topics"),),
     OffsetCommitRequest: (Sliced("topics", "topics"),),
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
+    ShareGroupDescribeRequest: (Sliced("group_ids", "groups"),),
 }
 
 LONG_FROM: dict[type[ApiMessage], int] = {DescribeConfigsRequest: SLICE_CONFIGS}
@@ -117,17 +130,32 @@ def _slices(elements: list[Any], most: int) -> Iterator[tuple[list[Any], bool]]:
     part: list[Any] = []
     weight = 0
     for element in elements:
-        size = 1 + sum(len(getattr(element, name)) for name in _arrays_in(element))
+        size = _weight(element)
         if part and weight + size > most:
             yield part, False
             part, weight = [], 0
-        if size > most:
+        if size > most and _arrays_in(element):
             yield from _pieces(element, most)
         else:
             part.append(element)
             weight += size
     if part:
         yield part, False
+
+
+def _weight(element: Any) -> int:
+    if isinstance(element, str):
+        return 1 + len(element) // CHARACTERS_OF_AN_ELEMENT
+    if not isinstance(element, Message):
+        return 1
+    weight = 1
+    for field in element.SCHEMA:
+        value = getattr(element, field.name)
+        if value and field.is_array:
+            weight += len(value)
+        elif value and field.kind == "string":
+            weight += len(value) // CHARACTERS_OF_AN_ELEMENT
+    return weight
 
 
 def _pieces(element: Message, most: int) -> Iterator[tuple[list[Any], bool]]:

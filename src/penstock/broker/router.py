@@ -9,13 +9,14 @@ import importlib
 import logging
 import pkgutil
 import resource
+import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker import forwarding
 from penstock.broker.connection import Answer, Connection, RequestContext
-from penstock.broker.long_requests import LONG_FROM, answer_at_length
+from penstock.broker.long_requests import LONG_FROM, LONG_FROM_BYTES, SLICED, answer_at_length
 from penstock.broker.loop_meter import LoopMeter
 from penstock.broker.produce_memo import ParkedMemo
 from penstock.broker.receive_buffers import ReceiveBuffers
@@ -101,6 +102,7 @@ class Route(NamedTuple):
     handler: Handler
     flexible: bool
     max_elements: int
+    max_bytes: int
     """Of a request that is read and answered at once."""
 
 
@@ -203,6 +205,9 @@ class Router:
         context.client_id, position = decode_client_id(frame, client_id_size)
         if route.flexible:
             position = skip_header_tags(frame, position)
+        if len(frame) > route.max_bytes:
+            self._answer_at_length(connection, route, frame, position, correlation_id)
+            return
         try:
             request = decode_message(route.request, version, frame, position, route.max_elements)
         except TooManyElements:
@@ -241,7 +246,8 @@ class Router:
         if api.versions[0] <= version <= api.versions[1]:
             at_once = LONG_FROM.get(api.request, MAX_ELEMENTS)
             flexible = is_flexible(api.request, version)
-            route = ROUTES[key, version] = Route(api.request, api.handler, flexible, at_once)
+            max_bytes = LONG_FROM_BYTES if api.request in SLICED else sys.maxsize
+            route = ROUTES[key, version] = Route(api.request, api.handler, flexible, at_once, max_bytes)
             return route
         if api.refuse_version is None:
             raise ProtocolError(f"version {version} of {ApiKey(key).name} is not served: {api.versions}")

@@ -17,11 +17,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from penstock.errors import ProtocolError
 from penstock.wire.primitives import (
+    MAX_STRING_BYTES,
     MAX_TAGGED_FIELDS,
     beyond_frame,
     decode_unsigned_varint,
     encode_unsigned_varint,
     null_refused,
+    too_long_string,
     too_many_tagged_fields,
 )
 from penstock.wire.records_field import Part, Records, size_of
@@ -135,6 +137,7 @@ class _Source:
             "to_uvarint": encode_unsigned_varint,
             "beyond": beyond_frame,
             "refused": null_refused,
+            "too_long": too_long_string,
             "too_many": too_many_tagged_fields,
             "size_of": size_of,
             "new": object.__new__,
@@ -238,6 +241,8 @@ class _Compiler:
         source.add(f"{name} = None" if field.nullable_in(self.version) else f"raise refused('{name}')")
         source.depth -= 1
         source.add(f"elif size > limit - position: raise beyond('{name}', size, limit - position)")
+        if self.is_bounded and field.kind == "string":
+            source.add(f"elif size > {MAX_STRING_BYTES}: raise too_long('{name}', size)")
         source.add("else:")
         source.depth += 1
         if field.is_array:

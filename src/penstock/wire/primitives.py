@@ -10,6 +10,8 @@ MAX_VARINT_BYTES = 5
 MAX_VARLONG_BYTES = 10
 MAX_TAGGED_FIELDS = 1000
 """Of one structure; Kafka's own have three at most."""
+MAX_STRING_BYTES = 32_767
+"""What a length of two bytes can tell, and what Kafka takes where lengths are varints, too."""
 
 
 def decode_unsigned_varint(buffer: memoryview, position: int) -> tuple[int, int]:
@@ -37,6 +39,10 @@ def beyond_frame(what: str, size: int, left: int) -> ProtocolError:
 
 def too_many_tagged_fields(count: int) -> ProtocolError:
     return ProtocolError(f"{count} tagged fields in one structure; at most {MAX_TAGGED_FIELDS} are taken")
+
+
+def too_long_string(what: str, size: int) -> ProtocolError:
+    return ProtocolError(f"{what}: a string of {size} bytes; at most {MAX_STRING_BYTES} are taken")
 
 
 def null_refused(what: str) -> ProtocolError:

@@ -14,6 +14,7 @@ from penstock.cli.records.record_json import BadRecord, TopicRecord, record_as_j
 from penstock.testing import InProcessBroker
 from tests.cli.running import PENSTOCK, Cli, Terminal, without_escapes
 from tests.support.times import RECENTLY_MS
+from tests.support.topic_records import abort_records
 
 pytestmark = pytest.mark.processes
 
@@ -87,6 +88,16 @@ def test_to_a_file_and_back(cli: Cli, filled: str, copy_name: str) -> None:
     original = contents(cli.bootstrap_servers, filled)
     assert contents(cli.bootstrap_servers, copy_name) == original
     assert sum(map(len, original.values())) == len(AWKWARD)
+
+
+def test_what_was_aborted_is_not_copied(
+    cli: Cli, penstock_topic: str, copy_name: str, produce: Produce
+) -> None:
+    produce(penstock_topic, b"before")
+    abort_records(cli.bootstrap_servers, penstock_topic, "never", "nor this")
+    produce(penstock_topic, b"behind")
+    cli.output("cp", penstock_topic, copy_name)
+    assert [record[1] for record in contents(cli.bootstrap_servers, copy_name)[0]] == [b"before", b"behind"]
 
 
 @pytest.mark.penstock_topic(partitions=2)
