@@ -95,8 +95,27 @@ def test_who_may_lead() -> None:
     assert not is_led(state((1, 2), NO_LEADER), brokers(1, 2))
 
 
+def test_a_state_that_was_written_without_knowing_of_a_restart_is_about_the_earlier_life() -> None:
+    known = replace(state((1, 2), 1), lives=(BEFORE, BEFORE))
+    rewritten = replace(known.with_isr((1, 2, 3), {3: BEFORE}), zxid=AFTER + 1)
+    assert rewritten.lives == (BEFORE, BEFORE, BEFORE)
+    election = decide_leader(rewritten, brokers(1, 3, back=(2,)))
+    assert election is not None
+    assert (election.state.isr, election.state.lives) == ((1, 3), (BEFORE, BEFORE))
+    alone = decide_leader(rewritten, brokers(back=(2,)))
+    assert alone is not None
+    assert (alone.state.leader, alone.state.isr, alone.state.lives) == (2, (2,), (AFTER,))
+
+
+def test_a_state_of_another_maker_has_no_lives_until_all_are_known() -> None:
+    assert state((1, 2), 1).with_isr((1, 2, 3), {3: AFTER}).lives == ()
+    assert state((1, 2), 1).with_leader(2, (2,), {2: AFTER}).lives == (AFTER,)
+
+
 def test_the_first_leader() -> None:
-    assert decide_first_leader((3, 1, 2), brokers(1, 2)) == ReplicaSet((3, 1, 2), (1, 2), 1, 0)
+    assert decide_first_leader((3, 1, 2), brokers(1, 2)) == ReplicaSet(
+        (3, 1, 2), (1, 2), 1, 0, lives=(BEFORE, BEFORE)
+    )
     assert decide_first_leader((3, 1), brokers()) == ReplicaSet((3, 1), (3, 1), NO_LEADER, 0)
     assert decide_first_leader((3, 1), brokers(1, 3, leaving=(3,))).leader == 1
 

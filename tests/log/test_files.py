@@ -191,7 +191,15 @@ def test_topic_ids_in_kafkas_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_error"), [("", False), ("\0" * 30, False), ("version: 1\ntopic_id: x", True), ("junk", True)]
+    ("text", "is_error"),
+    [
+        ("", False),
+        ("\0" * 30, False),
+        ("vers", False),
+        ("version: 0\ntopic_id: EjRWeBI0", False),
+        ("version: 1\ntopic_id: x", True),
+        ("junk", True),
+    ],
 )
 def test_bad_partition_metadata(tmp_path: Path, text: str, is_error: bool) -> None:
     (tmp_path / "partition.metadata").write_text(text)

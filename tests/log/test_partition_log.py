@@ -466,6 +466,13 @@ def test_truncation(log: PartitionLog) -> None:
     assert append(log, b"far") == 100
 
 
+def test_an_epoch_without_records_goes_with_a_truncation_that_drops_none(log: PartitionLog) -> None:
+    append(log, b"a", leader_epoch=1)
+    log.epochs.assign(3, 1)  # it led for a while, and nobody wrote
+    log.truncate_to(1)
+    assert (log.log_end_offset, log.epochs.latest_epoch) == (1, 1)
+
+
 # Flush
 
 

@@ -36,7 +36,7 @@ from penstock.broker.wakeups import Wakeups
 from penstock.clock import Clock, SystemClock
 from penstock.controller.changes import Changes
 from penstock.controller.elections import is_led
-from penstock.controller.image import TopicImage
+from penstock.controller.image import ClusterImage, TopicImage
 from penstock.errors import ApiError, StorageError
 from penstock.log.fs import FileSystem, RealFileSystem
 from penstock.replica.replica_set import ReplicaSet
@@ -62,6 +62,10 @@ class Broker:
         clock: Clock | None = None,
         fs: FileSystem | None = None,
         router: "Callable[[Broker, asyncio.AbstractEventLoop], Router]" = Router,
+        *,
+        coordination: Callable[[str, int], Coordination] = Coordination,
+        peers: Callable[[BrokerSettings, Registration, ClusterImage], Peers] = Peers,
+        listeners: Callable[[Router], Listeners] = Listeners,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.clock = clock or SystemClock()
@@ -71,12 +75,12 @@ class Broker:
         self.wakeups = Wakeups(self.loop)
         self.long_batches = LongBatches(self.loop)
         self.router = router(self, self.loop)
-        self.listeners = Listeners(self.router)
+        self.listeners = listeners(self.router)
         self.fetch_sessions = FetchSessionCache(
             settings.max_incremental_fetch_session_cache_slots,
             FETCH_SESSION_EVICTION_MS,
         )
-        self.coordination = Coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
+        self.coordination = coordination(settings.zookeeper_connect, settings.zookeeper_session_timeout_ms)
         self.registration = Registration(settings, self.clock, self.coordination)
         self.image_follower = ImageFollower(self.coordination, self.clock)
         self.image = self.image_follower.image
@@ -85,7 +89,7 @@ class Broker:
         )
         self.elections = Elections(self.controller)
         self.leader_balance = LeaderBalance(self.controller, lambda: self.settings)
-        self.peers = Peers(settings, self.registration, self.image)
+        self.peers = peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
         self.awaited_followers = AwaitedFollowers()
         self.replication = Replication(

@@ -165,13 +165,16 @@ class Coordination:
     def __init__(self, hosts: str, session_timeout_ms: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._hosts = hosts
-        self._client = KazooClient(
+        self._client = self._make_client(hosts, session_timeout_ms)
+        self._on_session_lost: Callable[[], None] = lambda: None
+        self._lost = False
+
+    def _make_client(self, hosts: str, session_timeout_ms: int) -> KazooClient:
+        return KazooClient(
             hosts=hosts,
             timeout=session_timeout_ms / 1000,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1.0},
         )
-        self._on_session_lost: Callable[[], None] = lambda: None
-        self._lost = False
 
     async def connect(self, timeout_ms: int) -> None:
         self._client.add_listener(self._on_state)

@@ -55,7 +55,10 @@ class SessionPartition:
             or data.preferred_read_replica != -1
             or data.diverging_epoch is not None
         )
-        self.high_watermark = -1 if data.error_code else data.high_watermark
+        is_heard = (
+            not data.error_code and data.diverging_epoch is None
+        )  # a log that is cut takes no high watermark
+        self.high_watermark = data.high_watermark if is_heard else -1
         self.log_start_offset = data.log_start_offset
         return news
 

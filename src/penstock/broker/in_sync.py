@@ -7,7 +7,7 @@ replica that others take to be in sync must count for the high watermark.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from penstock.broker.coordination import Coordination, CoordinationError
 from penstock.broker.coordination import Set as SetNode
@@ -19,6 +19,7 @@ from penstock.clock import Clock
 from penstock.controller import znodes
 from penstock.controller.changes import of_states
 from penstock.replica.leader import LeaderState
+from penstock.replica.replica_set import NOBODY, ReplicaSet
 from penstock.settings.broker import BrokerSettings
 
 log = logging.getLogger("penstock.broker.in_sync")
@@ -49,7 +50,7 @@ class InSync:
         known = self.follower.image.brokers.get(broker_id)
         if known is None or known.is_leaving or broker_epoch not in (-1, known.epoch):
             return
-        self._ask(partition, isr)
+        self._ask(partition, isr, {broker_id: known.epoch})
 
     async def drop_those_that_lag(self) -> None:
         max_lag_ms = self.settings().replica_lag_time_max_ms
@@ -62,27 +63,29 @@ class InSync:
                 partition.log.log_end_offset,
                 now_ms,
                 max_lag_ms,
-                self._new_life_after(leader.replica_set.zxid),
+                self._new_life_since(leader.replica_set),
             )
             if isr is not None:
                 self._ask(partition, isr)
 
-    def _new_life_after(self, zxid: int) -> Callable[[int], bool]:
-        """Whether a broker was started after a state was written."""
+    def _new_life_since(self, state: ReplicaSet) -> Callable[[int], bool]:
+        """Whether a broker was started anew since it came to be in sync."""
         brokers = self.follower.image.brokers
-        return lambda broker_id: broker_id in brokers and brokers[broker_id].epoch > zxid
+        return lambda broker_id: (
+            broker_id in brokers and not state.is_about(broker_id, brokers[broker_id].epoch)
+        )
 
-    def _ask(self, partition: Partition, isr: tuple[int, ...]) -> None:
+    def _ask(self, partition: Partition, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> None:
         leader = partition.leader
         assert leader is not None
         log.info("%s: in sync %s, now %s", partition.topic_partition, leader.replica_set.isr, isr)
-        leader.ask_for(isr)
-        task = asyncio.get_running_loop().create_task(self._write(partition, leader, isr))
+        wanted = leader.ask_for(isr, joining)
+        task = asyncio.get_running_loop().create_task(self._write(partition, leader, wanted))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 
-    async def _write(self, partition: Partition, leader: LeaderState, isr: tuple[int, ...]) -> None:
-        where, state = partition.topic_partition, leader.replica_set.with_isr(isr)
+    async def _write(self, partition: Partition, leader: LeaderState, state: ReplicaSet) -> None:
+        where = partition.topic_partition
         path, data = znodes.state_path(*where), znodes.encode_state(state, state.controller_epoch)
         try:
             change = await self.coordination.transact(
@@ -93,7 +96,7 @@ class InSync:
             log.warning("%s: the replicas in sync may not be as asked for: %s", where, error)
             await asyncio.sleep(RETRY_SECONDS)
             await self.follower.read_now(of_states([where]))
-        if leader.wanted_isr == isr:  # the image has not told of it: it is not so
+        if leader.wanted_isr == state.isr:  # the image has not told of it: it is not so
             leader.forget_wish()
             if partition.leader is leader and leader.on_log_end_offset(partition.log.log_end_offset):
                 partition.wake_all()

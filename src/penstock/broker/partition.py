@@ -22,7 +22,7 @@ from penstock.log.partition_log import PartitionLog
 from penstock.log.producer_state import AppendOrigin
 from penstock.log.verification import Admission
 from penstock.machine import Producer
-from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches
+from penstock.records.batch import TRANSACTIONAL_FLAG, Batch, decode_batches, split_batches
 from penstock.records.builder import build_end_transaction_marker
 from penstock.records.validation import prepare, prepare_own
 from penstock.replica.follower import FollowerState, decide_truncation
@@ -285,11 +285,14 @@ class Partition:
 
     def append_fetched(
         self, records: memoryview, leader_high_watermark: int, leader_start_offset: int, now_ms: int
-    ) -> None:
-        """What this replica's leader has sent."""
+    ) -> bool:
+        """What this replica's leader has sent; True if the log begins anew with it, earlier than it ended."""
         replica = self.replica
         assert isinstance(replica, FollowerState)
+        earlier = self._start_within_a_batch(records)
         try:
+            if earlier is not None:
+                self.log.truncate_fully_and_start_at(earlier, now_ms=now_ms)
             if len(records):
                 self.log.append_as_follower(records, now_ms=now_ms)
             if leader_start_offset > self.log.log_start_offset:
@@ -298,6 +301,18 @@ class Partition:
             raise self.on_failure(error) from error
         if replica.on_fetched(leader_high_watermark, self.log.log_end_offset):
             self.wake_all()
+        return earlier is not None
+
+    def _start_within_a_batch(self, records: memoryview) -> int | None:
+        """Where the first batch begins, if the record that an empty log is to begin with lies further on in it: the
+        records before were deleted, and batches are sent whole."""
+        end = self.log.log_end_offset
+        if self.log.log_start_offset != end or not len(records):
+            return None
+        first = next(iter(split_batches(records)), None)
+        return (
+            first.base_offset if first is not None and first.base_offset < end <= first.last_offset else None
+        )
 
     def truncate_to_leader(self, leader_epoch: int, leader_end_offset: int, now_ms: int) -> int:
         """Cuts off what the leader does not have; where the log ends then."""

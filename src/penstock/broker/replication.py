@@ -318,9 +318,11 @@ class Fetcher:
         else:
             records = data.records
             assert records is None or isinstance(records, (bytes, memoryview))
-            partition.append_fetched(
+            begins_anew = partition.append_fetched(
                 memoryview(records or b""), data.high_watermark, data.log_start_offset, now_ms
             )
+            if begins_anew:
+                _checkpoint(partition)
         if followed.sent != followed.position():
             self._changed[partition.topic_partition] = followed
 

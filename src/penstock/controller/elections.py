@@ -3,11 +3,14 @@
 What is decided depends on nothing but a partition's state and the brokers that are registered, so a controller may
 look at any partition at any time, twice, or after another controller has half done its work.
 
-A state says which life of a broker it means by when it was written: before the registration of a broker it was about
-an earlier life. A broker that was killed and is back may have lost what it had not synced. So it neither leads nor is
-in sync by a state from before; another replica that has been there all the time takes over, and the broker that is
-back becomes in sync again by fetching. Only where nobody has been there all the time, one of those that are back
-leads, alone. A partition with a single replica has nobody to compare with: its broker leads on.
+A state says which life of a broker it means: beside each replica in sync stands the epoch that its broker had when it
+came to be so, and whoever writes the state anew for another reason leaves that as it is. When a state was written says
+nothing: who wrote it may not have heard yet that a broker was started again.
+
+A broker that was killed and is back may have lost what it had not synced. So it neither leads nor is in sync by what a
+state says of an earlier life; another replica that has been there all the time takes over, and the broker that is back
+becomes in sync again by fetching. Only where nobody has been there all the time, one of those that are back leads,
+alone. A partition with a single replica has nobody to compare with: its broker leads on.
 
 Elections that somebody asks for, and the balance of leaders, look at a partition in the same way, but give the lead to
 a replica that could have it already.
@@ -26,11 +29,11 @@ Brokers = Mapping[int, BrokerImage]
 
 
 def has_been_there(replica_set: ReplicaSet, broker_id: int, brokers: Brokers) -> bool:
-    """Whether a replica's broker is alive, and has been since the state was written."""
+    """Whether a replica's broker is alive, in the life that the state is about."""
     broker = brokers.get(broker_id)
     if broker is None:
         return False
-    return broker.epoch < replica_set.zxid or replica_set.replicas == (broker_id,)
+    return replica_set.replicas == (broker_id,) or replica_set.is_about(broker_id, broker.epoch)
 
 
 def is_led(replica_set: ReplicaSet, brokers: Brokers) -> bool:
@@ -44,7 +47,8 @@ def decide_first_leader(replicas: tuple[int, ...], brokers: Brokers) -> ReplicaS
     leader = next(
         (replica for replica in isr if not brokers[replica].is_leaving), isr[0] if isr else NO_LEADER
     )
-    return ReplicaSet(replicas, isr or replicas, leader, leader_epoch=0)
+    lives = tuple(brokers[replica].epoch for replica in isr)
+    return ReplicaSet(replicas, isr or replicas, leader, leader_epoch=0, lives=lives)
 
 
 class Election(NamedTuple):
@@ -77,13 +81,17 @@ def _elect_who_is_left(
     candidates = leaving or tuple(replica for replica in replica_set.isr if replica in brokers)
     if candidates:
         leader = _preferred(replica_set, candidates)
-        return Election(replica_set.with_leader(leader, (leader,)))
+        return Election(_led_alone(replica_set, leader, brokers))
     alive = tuple(replica for replica in replica_set.replicas if replica in brokers)
     if alive and allow_unclean:
-        return Election(replica_set.with_leader(alive[0], (alive[0],)), is_unclean=True)
+        return Election(_led_alone(replica_set, alive[0], brokers), is_unclean=True)
     if replica_set.leader == NO_LEADER:
         return None
     return Election(replace(replica_set, leader=NO_LEADER, leader_epoch=replica_set.leader_epoch + 1))
+
+
+def _led_alone(replica_set: ReplicaSet, leader: int, brokers: Brokers) -> ReplicaSet:
+    return replica_set.with_leader(leader, (leader,), {leader: brokers[leader].epoch})
 
 
 def decide_preferred_leader(replica_set: ReplicaSet, brokers: Brokers) -> ReplicaSet | None:

@@ -165,27 +165,31 @@ def decode_topic(data: bytes) -> tuple[bytes, dict[int, tuple[int, ...]]]:
 
 
 def encode_state(replica_set: ReplicaSet, controller_epoch: int) -> bytes:
-    return _json(
-        {
-            "controller_epoch": controller_epoch,
-            "leader": replica_set.leader,
-            "version": 1,
-            "leader_epoch": replica_set.leader_epoch,
-            "isr": list(replica_set.isr),
-        }
-    )
+    """As Kafka writes it; `isr_epochs` is Penstock's own, which Kafka's tools pass over."""
+    value: dict[str, Any] = {
+        "controller_epoch": controller_epoch,
+        "leader": replica_set.leader,
+        "version": 1,
+        "leader_epoch": replica_set.leader_epoch,
+        "isr": list(replica_set.isr),
+    }
+    if replica_set.lives:
+        value["isr_epochs"] = list(replica_set.lives)
+    return _json(value)
 
 
 def decode_state(data: bytes, replicas: tuple[int, ...], version: int, zxid: int) -> ReplicaSet:
     value = json.loads(data)
+    isr, lives = tuple(value["isr"]), tuple(value.get("isr_epochs", ()))
     return ReplicaSet(
         replicas,
-        tuple(value["isr"]),
+        isr,
         value["leader"],
         value["leader_epoch"],
         version=version,
         zxid=zxid,
         controller_epoch=value.get("controller_epoch", 0),
+        lives=lives if len(lives) == len(isr) else (),
     )
 
 

@@ -12,6 +12,7 @@ after a truncation) and `log_start_offset`.
 """
 
 from bisect import bisect_right
+from operator import attrgetter
 from pathlib import Path
 from uuid import UUID
 
@@ -40,6 +41,7 @@ from penstock.settings.topic import TopicSettings
 from penstock.types import TopicPartition
 
 DAY_MS = 24 * 60 * 60 * 1000
+_base_offset = attrgetter("base_offset")
 
 
 class PartitionLog:
@@ -500,8 +502,9 @@ class PartitionLog:
         self._raise_log_start(offset)
 
     def truncate_to(self, offset: int, *, now_ms: int = 0) -> None:
-        """Drop the records at `offset` and above. The owner then checkpoints the recovery point."""
+        """Drop the records at `offset` and above, and epochs without any. The owner checkpoints the recovery point."""
         if offset >= self.log_end_offset:
+            self.epochs.truncate_from_end(self.log_end_offset)
             return
         if offset < self.segments[0].base_offset:
             self.truncate_fully_and_start_at(offset, now_ms=now_ms)
@@ -582,10 +585,6 @@ class PartitionLog:
         plan = self.plan_flush()
         plan.run()
         self.mark_flushed(plan)
-
-
-def _base_offset(segment: Segment) -> int:
-    return segment.base_offset
 
 
 def _contiguous_bytes(batches: list[Batch]) -> Bytes:

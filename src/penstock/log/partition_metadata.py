@@ -8,6 +8,7 @@ from penstock.log import names
 from penstock.log.fs import FileSystem
 
 VERSION = 0
+TEXT_OF_AN_ID = 22
 
 
 def encode_topic_id(topic_id: UUID) -> str:
@@ -19,16 +20,21 @@ def decode_topic_id(text: str) -> UUID:
     return UUID(bytes=urlsafe_b64decode(text + "=="))
 
 
+def _is_cut_off(text: str) -> bool:
+    before_id = f"version: {VERSION}\ntopic_id: "
+    return len(text) < len(before_id) + TEXT_OF_AN_ID and before_id.startswith(text[: len(before_id)])
+
+
 def write_partition_metadata(fs: FileSystem, directory: str, topic_id: UUID) -> None:
     text = f"version: {VERSION}\ntopic_id: {encode_topic_id(topic_id)}"
     fs.write_file(f"{directory}/{names.PARTITION_METADATA}", text.encode(), sync=False)
 
 
 def read_partition_metadata(fs: FileSystem, directory: str) -> UUID | None:
-    """The topic's id; None if the file is missing or empty (lost in a crash)."""
+    """The topic's id; None if the file is missing, empty, or ends early (lost in a crash: it is not synced)."""
     path = f"{directory}/{names.PARTITION_METADATA}"
     text = fs.read_file(path).decode(errors="replace") if fs.exists(path) else ""
-    if not text.strip("\0 \n"):
+    if _is_cut_off(text.rstrip("\0 \n")):
         return None
     fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     try:

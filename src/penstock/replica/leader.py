@@ -10,10 +10,10 @@ A follower says with each fetch where its log ends. It leaves the set when it ha
 `replica.lag.time.max.ms`, and joins it when it has all that is committed and some offset of this leader's epoch.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from penstock.replica.replica_set import ReplicaSet
+from penstock.replica.replica_set import NOBODY, ReplicaSet
 
 NEVER = -(1 << 62)
 UNKNOWN = -1
@@ -153,11 +153,12 @@ class LeaderState:
         follower = self.followers[broker_id]
         return follower.log_end_offset != log_end_offset and now_ms - follower.caught_up_ms > max_lag_ms
 
-    def ask_for(self, isr: tuple[int, ...]) -> ReplicaSet:
-        """The state to write; until it is known whether it was written, both sets count."""
+    def ask_for(self, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> ReplicaSet:
+        """The state to write, with the broker epochs of those who join; until it is known whether it was written, both
+        sets count."""
         self.wanted_isr = isr
         self.is_alone = False
-        return self.replica_set.with_isr(isr)
+        return self.replica_set.with_isr(isr, joining)
 
     def forget_wish(self) -> None:
         """It was not written, and will not be."""

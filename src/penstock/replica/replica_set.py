@@ -1,8 +1,11 @@
 """A partition's replicas as the cluster has them, in its state znode."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 NO_LEADER = -1
+NOBODY: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +20,22 @@ class ReplicaSet:
     """When the state was written, in ZooKeeper's count: later than a broker's registration, or before it."""
     controller_epoch: int = 0
 
-    def with_leader(self, leader: int, isr: tuple[int, ...]) -> "ReplicaSet":
-        return replace(self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1)
+    lives: tuple[int, ...] = ()
+    """The broker epochs that the replicas in sync had as they came to be so; empty in a state that does not say so."""
 
-    def with_isr(self, isr: tuple[int, ...]) -> "ReplicaSet":
-        return replace(self, isr=isr)
+    def with_leader(
+        self, leader: int, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY
+    ) -> "ReplicaSet":
+        return replace(self.with_isr(isr, joining), leader=leader, leader_epoch=self.leader_epoch + 1)
+
+    def with_isr(self, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> "ReplicaSet":
+        """Those who are in sync already are so by the life that they were so before, whatever has become of it."""
+        known = {**dict(zip(self.isr, self.lives, strict=False)), **joining}
+        lives = tuple(known[one] for one in isr) if all(one in known for one in isr) else ()
+        return replace(self, isr=isr, lives=lives)
+
+    def is_about(self, broker_id: int, epoch: int) -> bool:
+        """Whether this life of a broker is meant; without epochs, any that began before the state was written."""
+        if self.lives and broker_id in self.isr:
+            return self.lives[self.isr.index(broker_id)] == epoch
+        return epoch < self.zxid

@@ -259,6 +259,19 @@ def test_a_session_tells_only_what_is_new(client: WireClient, filled: str) -> No
     assert news(fetch(client, session_id=session, session_epoch=4)) == {}
 
 
+def test_a_session_tells_the_high_watermark_again_after_it_told_of_a_divergence(
+    client: WireClient, filled: str
+) -> None:
+    """Who cuts its log takes nothing else from that answer."""
+    session = fetch(client, wanted(filled), session_epoch=0).session_id
+    beyond = wanted(filled, 10)
+    beyond.partitions[0].last_fetched_epoch = 0
+    (answer,) = fetch(client, beyond, session_id=session, session_epoch=1).responses
+    assert answer.partitions[0].diverging_epoch is not None
+    (answer,) = fetch(client, wanted(filled, 4), session_id=session, session_epoch=2).responses
+    assert (answer.partitions[0].high_watermark, offsets(answer.partitions[0])) == (4, [])
+
+
 def test_a_session_waits_for_all_its_partitions(
     client: WireClient, other_client: WireClient, filled: str
 ) -> None:
