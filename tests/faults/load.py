@@ -206,13 +206,12 @@ def read_log(
     try:
         consumer.assign([TopicPartition(topic, partition, 0)])
         while True:
-            messages = consumer.consume(10_000, timeout=PATIENCE_SECONDS)
-            assert messages, f"neither a record nor the end after {len(log)} records"
-            for message in messages:
-                if (error := message.error()) is not None:
-                    assert error.code() == KafkaError._PARTITION_EOF, error
-                    return log
-                log.append(Stored(message.offset() or 0, decode_number(message.value() or b"")))
+            message = consumer.poll(PATIENCE_SECONDS)
+            assert message is not None, f"neither a record nor the end after {len(log)} records"
+            if (error := message.error()) is not None:
+                assert error.code() == KafkaError._PARTITION_EOF, error
+                return log
+            log.append(Stored(message.offset() or 0, decode_number(message.value() or b"")))
     finally:
         consumer.close()
 
