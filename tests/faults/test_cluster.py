@@ -125,6 +125,7 @@ class Clients:
                 topic,
                 PARTITIONS,
                 idempotent=topic == "input",
+                in_order=topic == "input",
                 pause_seconds=PAUSE_BETWEEN_BURSTS_SECONDS,
                 settings=IMPATIENT,
             )
