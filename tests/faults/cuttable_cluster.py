@@ -19,7 +19,7 @@ DISK_BYTES = 1 << 30
 DISK_FAILED = 74
 """The exit code of a broker that has no log directory left."""
 SETTINGS = {
-    "replica.lag.time.max.ms": "3000",
+    "replica.lag.time.max.ms": "2500",
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,BROKERS:PLAINTEXT",
     "inter.broker.listener.name": "BROKERS",
 }

@@ -61,7 +61,7 @@ CONSUMER = ("confluent-consumer", "java-consumer", "franz-go-consumer") if LONG 
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.faults,
-    pytest.mark.timeout(14_400),
+    pytest.mark.timeout(7200),
     pytest.mark.skipif(PEER == "apache", reason="Apache Kafka runs without ZooKeeper"),
 ]
 
