@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.faults.drivers import programs
 from tests.faults.drivers.settings import MemberSettings
+from tests.faults.history import Owns, Read, Step
 from tests.support.processes import Process, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,12 +76,19 @@ class Member:
         return self._events.exists()
 
     def records(self) -> list[tuple[int, int]]:
-        """Partition and number of each record, as processed; a kill may have cut the last line."""
+        """Partition and number of each record, as processed."""
+        return [(step.partition, step.number) for step in self.steps() if isinstance(step, Read)]
+
+    def steps(self) -> Iterator[Step]:
+        """What it read, and between that, what was its own from then on; a kill may have cut the last line."""
         if not self._records.exists():
-            return []
-        lines = self._records.read_text().splitlines(keepends=True)
-        split = (line.split() for line in lines if line.endswith("\n"))
-        return [(int(partition), int(number)) for partition, _, number in split]
+            return
+        with self._records.open() as lines:
+            for line in lines:
+                first, *others = line.split()
+                if line.endswith("\n"):
+                    numbers = list(map(int, others))
+                    yield Owns(frozenset(numbers)) if first == "owns" else Read(int(first), *numbers)
 
     def events(self, kind: str) -> list[str]:
         """The details of each event of this kind."""

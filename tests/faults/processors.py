@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -44,8 +44,8 @@ KINDS = {
 
 
 class Processors:
-    def __init__(self, kind: ProcessorKind, count: int, settings: MemberSettings, directory: Path) -> None:
-        self.kind = kind
+    def __init__(self, kinds: Sequence[ProcessorKind], settings: MemberSettings, directory: Path) -> None:
+        self.kinds = kinds
         self.directory = directory
         self.gave_up = 0
         self._numbers = itertools.count()
@@ -58,13 +58,13 @@ class Processors:
                 records=str(directory / f"processor-{place}.records"),
                 events=str(directory / f"processor-{place}.events"),
             )
-            for place in range(count)
+            for place, kind in enumerate(kinds)
         ]
         self._processes: list[Process] = []
 
     def _launch(self, place: int) -> Process:
         log = self.directory / f"processor-{place}-{next(self._numbers)}.log"
-        return Process([*self.kind.command(), self._settings[place].to_json()], log, cwd=ROOT)
+        return Process([*self.kinds[place].command(), self._settings[place].to_json()], log, cwd=ROOT)
 
     def kill(self, place: int) -> None:
         self._processes[place].kill()

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from penstock.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from tests.broker.asking import LATEST, new_topic
 from tests.faults.drivers.settings import MemberSettings
 from tests.faults.group_view import committed_offsets
-from tests.faults.load import Load, decode_number, read_numbers
+from tests.faults.load import Load, read_numbers
 from tests.faults.processors import KINDS, Processors
 from tests.faults.server import KillableServer, running_server
 from tests.support.processes import wait_for
@@ -162,27 +161,7 @@ def wait_until_no_transaction_is_open(client: WireClient, topic: str) -> None:
 
 
 def read_committed(bootstrap: str, topic: str, partition: int) -> list[int]:
-    settings = {
-        "bootstrap.servers": bootstrap,
-        "group.id": "unused",
-        "isolation.level": "read_committed",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "log_level": 0,
-    }
-    consumer = Consumer(settings)
-    numbers: list[int] = []
-    try:
-        consumer.assign([TopicPartition(topic, partition, 0)])
-        while True:
-            message = consumer.poll(PATIENCE_SECONDS)
-            assert message is not None, f"neither a record nor the end after {len(numbers)} records"
-            if (error := message.error()) is not None:
-                assert error.code() == KafkaError._PARTITION_EOF, error
-                return numbers
-            numbers.append(decode_number(message.value() or b""))
-    finally:
-        consumer.close()
+    return read_numbers(bootstrap, topic, partition, "read_committed")
 
 
 def check_once_and_in_order(found: list[int], expected: list[int]) -> None:
@@ -216,7 +195,7 @@ def test_each_input_comes_out_once(
     load = Load(
         server.bootstrap, source, PARTITIONS, idempotent=True, pause_seconds=PAUSE_BETWEEN_BURSTS_SECONDS
     )
-    with Processors(KINDS[kind], PROCESSORS, settings, tmp_path / "processors") as processors, load:
+    with Processors([KINDS[kind]] * PROCESSORS, settings, tmp_path / "processors") as processors, load:
         pipeline = Pipeline(server, processors, load, group)
         pipeline.wait_for_progress()
         for number in range(transaction_rounds):

@@ -10,6 +10,13 @@ from pathlib import Path
 
 import pytest
 
+FULL = 0
+"""The size of a disk that has no room left."""
+
+
+def can_be_mounted() -> bool:
+    return os.geteuid() == 0
+
 
 @contextmanager
 def mounted(place: Path, size_bytes: int) -> Iterator[Path]:
@@ -21,6 +28,14 @@ def mounted(place: Path, size_bytes: int) -> Iterator[Path]:
         yield place
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def resize(place: Path, size_bytes: int) -> None:
+    """Of what is mounted there; what is full already can't be made smaller than what it holds."""
+    if size_bytes == FULL:
+        disk = os.statvfs(place)
+        size_bytes = max((disk.f_blocks - disk.f_bfree) * disk.f_frsize, disk.f_frsize)
+    subprocess.run(["mount", "-o", f"remount,size={size_bytes}", str(place)], check=True, capture_output=True)
 
 
 def free_bytes(place: Path) -> int:

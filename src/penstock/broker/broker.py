@@ -52,6 +52,8 @@ FETCH_SESSION_EVICTION_MS = 120_000
 REGISTER_AGAIN_SECONDS = 0.5
 HAND_OVER_SECONDS = 10.0
 """For others to take over what this broker leads, before it stops."""
+NEWS_SECONDS = 0.3
+"""For clients to hear, in answer to what they send next, that this broker leads no more."""
 NO_PARTITIONS: frozenset[int] = frozenset()
 
 
@@ -184,6 +186,7 @@ class Broker:
             async with asyncio.timeout(HAND_OVER_SECONDS):
                 await self.image_writer.announce_leaving(*self.registration.leaving())
                 await self.image_follower.until(lambda: not self._leads_what_others_could())
+            await asyncio.sleep(NEWS_SECONDS)
         except (TimeoutError, CoordinationError) as error:
             log.warning(
                 "others do not take over all that this broker leads: %s", error or "no answer in time"

@@ -28,4 +28,6 @@ class Journal:
         self._events.flush()
 
     def note_owned(self, generation: int, partitions: Iterable[int]) -> None:
-        self.note("owns", generation, *sorted(partitions))
+        owned = sorted(partitions)
+        self.note("owns", generation, *owned)
+        print("owns", *owned, file=self._records, flush=True)

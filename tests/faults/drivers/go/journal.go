@@ -46,9 +46,15 @@ func (j *journal) note(kind string, details ...any) {
 }
 
 func (j *journal) noteRecords(records []*kgo.Record) {
+	j.Lock()
+	defer j.Unlock()
 	for _, record := range records {
 		fmt.Fprintln(j.records, record.Partition, record.Offset, numberIn(record.Value))
 	}
+	j.flush()
+}
+
+func (j *journal) flush() {
 	if err := j.records.Flush(); err != nil {
 		fail(err)
 	}
@@ -95,5 +101,8 @@ func (j *journal) noteOwned(client *kgo.Client) {
 	}
 	slices.Sort(partitions)
 	_, generation := client.GroupMetadata()
-	j.note("owns", generation, " ", strings.Trim(fmt.Sprint(partitions), "[]"))
+	owned := strings.Trim(fmt.Sprint(partitions), "[]")
+	j.note("owns", generation, " ", owned)
+	fmt.Fprintln(j.records, "owns", owned)
+	j.flush()
 }

@@ -69,6 +69,9 @@ final class Journal {
                 int next = 1;
                 for (Integer partition : owned) details[next++] = partition;
                 note("owns", details);
+                StringBuilder line = new StringBuilder("owns");
+                owned.forEach(partition -> line.append(' ').append(partition));
+                write(records, line.append('\n'));
             }
         };
     }
