@@ -31,6 +31,7 @@ from penstock.broker.reassigning import Reassigning
 from penstock.broker.registration import Registration
 from penstock.broker.replication import Following, Replication
 from penstock.broker.router import Router, load_handlers
+from penstock.broker.throttling import ReplicationThrottles
 from penstock.broker.topic_creation import TopicCreation
 from penstock.broker.topics import Topics
 from penstock.broker.wakeups import Wakeups
@@ -89,8 +90,16 @@ class Broker:
         self.peers = Peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
         self.awaited_followers = AwaitedFollowers()
+        self.throttles = ReplicationThrottles(lambda: self.settings, settings, self.registration, self.clock)
         self.replication = Replication(
-            Following(self.peers, self.registration, self.image, self.clock, lambda: self.settings)
+            Following(
+                self.peers,
+                self.registration,
+                self.image,
+                self.clock,
+                lambda: self.settings,
+                self.throttles.followers,
+            )
         )
         self.in_sync = InSync(
             self.partitions, lambda: self.settings, self.clock, self.coordination, self.image_follower

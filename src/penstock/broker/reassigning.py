@@ -187,9 +187,6 @@ class Reassigning:
 
 
 def _has_new_state(known: ReplicaSet, state: ReplicaSet) -> bool:
-    """Where replicas go, too: a leader that has not heard of it must not take one of them for in sync any more."""
-    if not set(known.replicas) <= set(state.replicas):
-        return True
     return replace(state, replicas=known.replicas, adding=known.adding, removing=known.removing) != known
 
 

@@ -17,7 +17,7 @@ A state that is decided here is new, so it counts from now on which of its broke
 `elections`); hence only those are said to be in sync that have been so until now.
 
 The leader epoch is raised only where another broker comes to lead. Who led and still does need not refuse what it is
-in the middle of: a replica that was removed is kept out by the version of the state.
+in the middle of: a replica that was removed is kept out by the versions of the nodes, see `broker.in_sync`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -98,7 +98,7 @@ def decide_cancellation(
     replicas, isr = _without(state.replicas, state.adding), _without(state.isr, state.adding)
     kept = replace(state, replicas=replicas, adding=(), removing=())
     if isr == state.isr:
-        return _led(kept, brokers)
+        return kept
     there = tuple(one for one in isr if has_been_there(state, one, brokers))
     if not there and not allow_unclean:
         raise ApiError(

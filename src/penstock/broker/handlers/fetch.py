@@ -10,7 +10,8 @@ fetch offset inside a batch gets the whole batch, and the first batch comes whol
 so that a consumer always gets on.
 
 A follower's fetch tells how far its log goes, which may move the high watermark and let it join the replicas in sync.
-It reads to the end of the log, and waits for the log to grow.
+It reads to the end of the log, and waits for the log to grow. One that is not in sync may be held back, see
+`broker.throttling`.
 
 A consumer may read from a follower, up to the high watermark that it knows. The leader tells a consumer to, if
 `replica.selector.class` chooses a replica in the consumer's rack (KIP-392).
@@ -157,6 +158,8 @@ class Fetch(Parked):
                 data.preferred_read_replica = preferred_replica(
                     self.broker, partition, fetch.fetch_offset, self.rack_id
                 )
+            if self.replica_id >= 0 and self.broker.throttles.is_withheld_from(self.replica_id, partition):
+                return data
             if data.diverging_epoch is None and data.preferred_read_replica < 0:
                 self.fill(partition, fetch, data, left, at_least_one)
         except ApiError as error:
@@ -203,11 +206,19 @@ class Fetch(Parked):
         if not self.read:
             self.is_complete()
         answer = FetchResponse(session_id=self.plan.session_id, responses=self.plan.select(self.read))
+        if self.replica_id >= 0:
+            self.count_throttled()
         if self.leaders_elsewhere:
             answer.node_endpoints = endpoints_of(
                 self.broker.image, self.leaders_elsewhere, self.listener, NodeEndpoint
             )
         return answer
+
+    def count_throttled(self) -> None:
+        throttle = self.broker.throttles.leaders
+        for wanted, data in self.read:
+            if data.records and data.error_code == 0:
+                throttle.record(self.find(wanted), data.records.size)  # type: ignore[union-attr]
 
     # waiting
 
