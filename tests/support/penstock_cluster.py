@@ -1,7 +1,8 @@
 """Three brokers of Penstock as processes, for what one broker cannot show, shared by all tests of a worker.
 
-Broker 1 is in one rack, 2 and 3 in another. Each has two listeners: EXTERNAL, which clients are
-given, and INTERNAL, by which brokers reach each other. A test that stops a broker starts it again.
+Broker 1 is in one rack, 2 and 3 in another. Each has two log directories, and replicas follow in small steps, so that a
+throttle holds them back from the first kilobyte on. Each has two listeners: EXTERNAL, which clients are given, and
+INTERNAL, by which brokers reach each other. A test that stops a broker starts it again.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ SETTINGS = {
     "share.coordinator.state.topic.num.partitions": "1",
     "inter.broker.listener.name": "INTERNAL",
     "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+    "replica.fetch.max.bytes": "1024",
+    "replica.fetch.response.max.bytes": "1024",
 }
 
 
@@ -62,7 +65,11 @@ class PenstockCluster(BrokerCluster):
             **super().settings_of(number),
             "listeners": f"INTERNAL://127.0.0.1:{internal},EXTERNAL://127.0.0.1:{external}",
             "broker.rack": RACKS[number],
+            "log.dirs": ",".join(map(str, self.log_dirs(number))),
         }
+
+    def log_dirs(self, number: int) -> list[Path]:
+        return [self.directory / f"broker-{number}-{side}" for side in ("a", "b")]
 
     # asking
 

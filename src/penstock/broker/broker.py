@@ -27,9 +27,11 @@ from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
 from penstock.broker.peers import Peers
 from penstock.broker.producer_ids import ProducerIds, claim_producer_ids
+from penstock.broker.reassigning import Reassigning
 from penstock.broker.registration import Registration
 from penstock.broker.replication import Following, Replication
 from penstock.broker.router import Router, load_handlers
+from penstock.broker.throttling import ReplicationThrottles
 from penstock.broker.topic_creation import TopicCreation
 from penstock.broker.topics import Topics
 from penstock.broker.wakeups import Wakeups
@@ -73,7 +75,6 @@ class Broker:
         self.clock = clock or SystemClock()
         self.fs = fs or RealFileSystem()
         self.static_settings = settings
-        self.partitions = Partitions()
         self.wakeups = Wakeups(self.loop)
         self.long_batches = LongBatches(self.loop)
         self.router = router(self, self.loop)
@@ -86,6 +87,7 @@ class Broker:
         self.registration = Registration(settings, self.clock, self.coordination)
         self.image_follower = ImageFollower(self.coordination, self.clock)
         self.image = self.image_follower.image
+        self.partitions = Partitions(self.image)
         self.controller = Controller(
             self.registration, self.coordination, self.clock, self.image_follower, self._allows_unclean
         )
@@ -94,8 +96,16 @@ class Broker:
         self.peers = peers(settings, self.registration, self.image)
         self.forwarding = Forwarding(self.peers)
         self.awaited_followers = AwaitedFollowers()
+        self.throttles = ReplicationThrottles(lambda: self.settings, settings, self.registration, self.clock)
         self.replication = Replication(
-            Following(self.peers, self.registration, self.image, self.clock, lambda: self.settings)
+            Following(
+                self.peers,
+                self.registration,
+                self.image,
+                self.clock,
+                lambda: self.settings,
+                self.throttles.followers,
+            )
         )
         self.in_sync = InSync(
             self.partitions, lambda: self.settings, self.clock, self.coordination, self.image_follower
@@ -137,14 +147,18 @@ class Broker:
         self.directories.claim(self.broker_id, self.image.cluster_id)
         self.configs = Configs(settings, self.image, self.broker_id)
         self.topics = Topics(self.controller, self.configs, self.deleted_names)
+        self.reassigning = Reassigning(self.controller, self.topics, self._allows_unclean)
+        self.controller.on_elected = self.reassigning.look_at_all
         self.topic_creation = TopicCreation(self.topics, self.forwarding, self.image_follower)
         endpoints = await self.listeners.bind(settings)
         self.coordination.on_session_lost(self._on_session_lost)
         await self.registration.register(endpoints)
         await self.image_follower.start(self)
         self._knows_its_topics = True
+        self._retire_what_was_moved_away()
         self.coordinators.start()
         await self.controller.start()
+        self.reassigning.start()
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
@@ -161,6 +175,8 @@ class Broker:
         if self._registering is not None:
             self._registering.cancel()
         self.controller.stop()
+        if self._knows_its_topics:
+            self.reassigning.stop()
         self.in_sync.close()
         self.image_follower.stop()
         self.replication.close()
@@ -249,7 +265,9 @@ class Broker:
                 if partition is not None:
                     self._give_role(partition, replica_set)
             elif partition is not None:
-                self._stop_hosting(partition)
+                self._stop_hosting(partition, replica_set)
+            elif hosted is not None:
+                hosted.unavailable.discard(index)
 
     def _give_role(self, partition: Partition, replica_set: ReplicaSet) -> None:
         known = partition.replica_set
@@ -276,14 +294,23 @@ class Broker:
             partition.become_follower(replica_set)
         self.replication.follow(partition)
 
-    def _stop_hosting(self, partition: Partition) -> None:
+    def _stop_hosting(self, partition: Partition, replica_set: ReplicaSet) -> None:
         """The replica was moved to other brokers."""
         log.info("%s has no replica here any more", partition.topic_partition)
         if partition.leader is not None:
             self.coordinators.on_partition_lost(partition)
-        self.replication.forget(partition)
+        partition.become_follower(replica_set)
         self.partitions.remove(partition)
         self._delete(partition)
+
+    def _retire_what_was_moved_away(self) -> None:
+        """While this broker was down."""
+        for directory in self.directories.online:
+            for where in sorted(directory.stored):
+                topic = self.image.topics.get(where.topic)
+                state = None if topic is None else topic.partitions.get(where.partition)
+                if topic is not None and state is not None and self.broker_id not in state.replicas:
+                    directory.retire_unopened(where, topic.topic_id, self.clock.now_ms())
 
     def _stop_serving(self, partition: Partition) -> None:
         partition.is_deleted = True
@@ -304,12 +331,16 @@ class Broker:
             if len(partition.replica_set.replicas) > 1:
                 self._give_role(partition, partition.replica_set)
         self.controller.look_at_all()
+        self.reassigning.look_at_all()
 
     def on_image(self, changes: Changes | None) -> None:
         if changes is None or changes.broker_configs:
             self.controller.look_at_all()
+            self.reassigning.look_at_all()
         else:
-            self.controller.look_at(changes.topics | changes.states.keys() | changes.topic_configs)
+            named = changes.topics | changes.states.keys()
+            self.controller.look_at(named | changes.topic_configs)
+            self.reassigning.look_at(named)
 
     def _allows_unclean(self, topic: str) -> bool:
         return self.configs.topic_settings(topic).unclean_leader_election_enable

@@ -37,7 +37,7 @@ from penstock.controller import znodes
 from penstock.controller.changes import Changes, of_states
 from penstock.controller.elections import decide_first_leader, decide_leader
 from penstock.controller.image import TopicImage
-from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+from penstock.replica.replica_set import NO_LEADER, Assignment, ReplicaSet
 from penstock.types import TopicPartition
 
 log = logging.getLogger("penstock.broker.controller")
@@ -72,6 +72,7 @@ class Controller:
         self.follower = follower
         self.image = follower.image
         self.allows_unclean = allows_unclean
+        self.on_elected: Callable[[], None] = lambda: None
         self.epoch = 0
         self._guard: Check | None = None
         self._busy: set[str] = set()
@@ -169,6 +170,7 @@ class Controller:
         self.epoch = epoch
         self._guard = Check(znodes.CONTROLLER_EPOCH, stored.version + 1)
         self.look_at_all()
+        self.on_elected()
 
     # what it does by itself
 
@@ -252,9 +254,9 @@ class Controller:
         left, all_lost = dict(states), set[TopicPartition]()
         while left:
             part = dict(list(left.items())[:STATES_AT_ONCE])
-            operations = [self._state_operation(partition, state) for partition, state in part.items()]
+            operations = [self.state_operation(partition, state) for partition, state in part.items()]
             try:
-                await self._write(operations, of_states(part))
+                await self.write(operations, of_states(part))
             except (VersionConflict, NodeExists, NoNode) as error:
                 lost = next((one for one in part if znodes.state_path(*one) == error.path), next(iter(part)))
                 log.info("%s was changed by somebody else: %s", lost, error)
@@ -265,11 +267,11 @@ class Controller:
                 left = {one: state for one, state in left.items() if one not in part}
         return all_lost
 
-    def _state_operation(self, partition: TopicPartition, state: ReplicaSet) -> Operation:
+    def state_operation(self, partition: TopicPartition, state: ReplicaSet) -> Operation:
         path, data = znodes.state_path(*partition), znodes.encode_state(state, self.epoch)
         return Create(path, data) if state.version < 0 else SetNode(path, data, state.version)
 
-    async def _write(self, operations: Iterable[Operation], changes: Changes) -> None:
+    async def write(self, operations: Iterable[Operation], changes: Changes) -> None:
         """All of it, on condition that this broker is still the controller; returns when this broker's image has it."""
         guard = self._guard
         if guard is None:
@@ -312,12 +314,12 @@ class Controller:
         topic_id = uuid.uuid4().bytes
         operations: list[Operation] = [
             await put_configs(self.coordination, znodes.topic_config_path(name), configs),
-            Create(znodes.topic_path(name), znodes.encode_topic(topic_id, assignment)),
+            Create(znodes.topic_path(name), znodes.encode_topic(topic_id, _assigned(assignment))),
             Create(znodes.partitions_path(name)),
             *self._create_states(name, assignment),
         ]
         with _Busy(self._busy, name):
-            await self._write(operations, Changes(topics={name}))
+            await self.write(operations, Changes(topics={name}))
         return self._topic(name)
 
     def _topic(self, name: str) -> TopicImage:
@@ -327,11 +329,12 @@ class Controller:
         return topic
 
     async def create_partitions(self, topic: TopicImage, added: Mapping[int, tuple[int, ...]]) -> None:
-        assignment = {index: state.replicas for index, state in topic.partitions.items()} | dict(added)
-        data = znodes.encode_topic(topic.topic_id, assignment)
+        known = {index: state.assignment for index, state in topic.partitions.items()}
+        data = znodes.encode_topic(topic.topic_id, known | _assigned(added))
+        node = SetNode(znodes.topic_path(topic.name), data, topic.version)
         with _Busy(self._busy, topic.name):
-            await self._write(
-                [SetNode(znodes.topic_path(topic.name), data), *self._create_states(topic.name, added)],
+            await self.write(
+                [node, *self._create_states(topic.name, added)],
                 Changes(topics={topic.name}),
             )
 
@@ -347,7 +350,7 @@ class Controller:
         """Marks the topic first: then nobody serves it, and a deletion that is interrupted is finished later."""
         with _Busy(self._busy, name):
             try:
-                await self._write([Create(f"{znodes.DELETE_TOPICS}/{name}")], Changes(topics={name}))
+                await self.write([Create(f"{znodes.DELETE_TOPICS}/{name}")], Changes(topics={name}))
             except NodeExists:
                 pass
             await self._remove_topic_nodes(name)
@@ -365,7 +368,11 @@ class Controller:
 
     async def refresh(self, changes: Changes) -> None:
         """Has all brokers read something again; returns when this one has."""
-        await self._write([], changes)
+        await self.write([], changes)
+
+
+def _assigned(replicas: Mapping[int, tuple[int, ...]]) -> dict[int, Assignment]:
+    return {index: Assignment(each) for index, each in replicas.items()}
 
 
 class _Busy:

@@ -11,6 +11,7 @@ from penstock.errors import ConfigError, StorageError
 from penstock.log.fs import FileSystem
 from penstock.log.log_dir import LogDirectory, MetaProperties
 from penstock.log.partition_log import PartitionLog
+from penstock.log.partition_metadata import read_partition_metadata
 from penstock.settings.topic import TopicSettings
 from penstock.types import TopicPartition
 
@@ -176,6 +177,20 @@ class HostedDirectory:
             return
         partition.log.close_after_failure()
         self.doomed.append(Doomed(path, now_ms + partition.log.settings.file_delete_delay_ms))
+        self._forget(topic_partition)
+
+    def retire_unopened(self, topic_partition: TopicPartition, topic_id: bytes, now_ms: int) -> None:
+        """Of a partition that other brokers have by now; of an earlier topic of that name it is left alone."""
+        try:
+            path = self._directory.partition_path(topic_partition)
+            if read_partition_metadata(self.fs, path) != uuid.UUID(bytes=topic_id):
+                return
+            log.info("%s has no replica here any more", topic_partition)
+            path = self._directory.retire_partition(topic_partition, uuid.uuid4().hex)
+        except StorageError as error:
+            self.on_failure(error)
+            return
+        self.doomed.append(Doomed(path, now_ms))
         self._forget(topic_partition)
 
     def _forget(self, topic_partition: TopicPartition) -> None:

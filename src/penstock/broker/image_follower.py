@@ -15,10 +15,18 @@ image before its files are put aside; much of either is done in slices, so that 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from penstock.broker.coordination import Coordination, CoordinationError, MalformedNode, NoNode
-from penstock.broker.image_reading import ReadTopic, read_brokers, read_configs, read_states, read_topic
+from penstock.broker.image_reading import (
+    ReadTopic,
+    is_consistent,
+    read_brokers,
+    read_configs,
+    read_states,
+    read_topic,
+)
 from penstock.broker.loading_progress import LoadingProgress
 from penstock.broker.znode_reading import decoded
 from penstock.clock import Clock
@@ -343,9 +351,12 @@ class ImageFollower:
         if not indexes <= topic.partitions.keys():
             await self._apply_topic(topic.name)
             return
-        wanted = {index: topic.partitions[index].replicas for index in indexes}
+        wanted = {index: topic.partitions[index].assignment for index in indexes}
         states = await read_states(self.coordination, topic.name, wanted)
-        news = TopicImage(topic.name, topic.topic_id, {**topic.partitions, **states})
+        if not all(map(is_consistent, states.values())):
+            await self._apply_topic(topic.name)
+            return
+        news = replace(topic, partitions={**topic.partitions, **states})
         self.image.put_topic(news, self.image.topic_configs[topic.name])
         self.host.on_partitions(TopicImage(topic.name, topic.topic_id, states))
 

@@ -1,4 +1,9 @@
-"""Reads parts of the cluster's image from ZooKeeper."""
+"""Reads parts of the cluster's image from ZooKeeper.
+
+Which brokers have a partition's replicas stands in the topic's node, which of them are in sync in the partition's. Both
+may change between two reads. Where a replica that is in sync is not one of those assigned, the assignment is the older
+one, and is read again.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -9,7 +14,7 @@ from penstock.broker.coordination import Coordination, NoNode
 from penstock.broker.znode_reading import decoded
 from penstock.controller import znodes
 from penstock.controller.image import BrokerImage, TopicImage
-from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+from penstock.replica.replica_set import NO_LEADER, Assignment, ReplicaSet
 
 STATES_AT_ONCE = 100
 """Of one topic's partitions: thousands of questions asked in one go would keep the event loop from everybody else."""
@@ -46,29 +51,39 @@ async def read_configs(coordination: Coordination, path: str) -> dict[str, str]:
 
 async def read_topic(coordination: Coordination, name: str) -> ReadTopic | None:
     """A topic with all its partitions; None if there is none. A partition whose state is not written has no leader."""
-    try:
-        node, configs = await asyncio.gather(
-            coordination.get(znodes.topic_path(name)),
-            read_configs(coordination, znodes.topic_config_path(name)),
-        )
-    except NoNode:
-        return None
-    topic_id, assignment = decoded(znodes.topic_path(name), znodes.decode_topic, node.data)
-    states = await read_states(coordination, name, assignment)
-    return ReadTopic(TopicImage(name, topic_id, states), configs)
+    version = -1
+    while True:
+        try:
+            node, configs = await asyncio.gather(
+                coordination.get(znodes.topic_path(name)),
+                read_configs(coordination, znodes.topic_config_path(name)),
+            )
+        except NoNode:
+            return None
+        topic_id, assignment = decoded(znodes.topic_path(name), znodes.decode_topic, node.data)
+        states = await read_states(coordination, name, assignment)
+        if all(map(is_consistent, states.values())) or node.version == version:
+            return ReadTopic(TopicImage(name, topic_id, states, node.version), configs)
+        version = node.version
+
+
+def is_consistent(state: ReplicaSet) -> bool:
+    """Whether the assignment that it was put together with is as new as the state."""
+    return set(state.isr) <= set(state.replicas)
 
 
 async def read_states(
-    coordination: Coordination, topic: str, assignment: Mapping[int, tuple[int, ...]]
+    coordination: Coordination, topic: str, assignment: Mapping[int, Assignment]
 ) -> dict[int, ReplicaSet]:
-    async def read(index: int, replicas: tuple[int, ...]) -> ReplicaSet:
+    async def read(index: int, of_partition: Assignment) -> ReplicaSet:
         path = znodes.state_path(topic, index)
         try:
             node = await coordination.get(path)
         except NoNode:
+            replicas = of_partition.replicas
             return ReplicaSet(replicas, replicas, NO_LEADER, leader_epoch=0)
         decode = partial(
-            znodes.decode_state, replicas=replicas, version=node.version, zxid=node.modification_zxid
+            znodes.decode_state, assignment=of_partition, version=node.version, zxid=node.modification_zxid
         )
         return decoded(path, decode, node.data)
 

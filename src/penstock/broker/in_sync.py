@@ -1,4 +1,6 @@
-"""Changes of the replicas in sync: a leader asks ZooKeeper for them, on condition that nobody has changed the state.
+"""Changes of the replicas in sync: a leader asks ZooKeeper for them, on condition that nobody has changed the state,
+nor which replicas there are: that one of them is none any more may be news that this broker is still to hear, and then
+it must not come in sync.
 
 What was written comes back as a change of the image, by which the partition hears of it. A change that somebody else
 was quicker with, or of which nobody knows whether it was made, is forgotten only when the state has been read since: a
@@ -9,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from penstock.broker.coordination import Coordination, CoordinationError
+from penstock.broker.coordination import Check, CheckFailed, Coordination, CoordinationError
 from penstock.broker.coordination import Set as SetNode
 from penstock.broker.image_follower import ImageFollower
 from penstock.broker.image_writing import news_of
@@ -17,7 +19,7 @@ from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
 from penstock.clock import Clock
 from penstock.controller import znodes
-from penstock.controller.changes import of_states
+from penstock.controller.changes import Changes, of_states
 from penstock.replica.leader import LeaderState
 from penstock.replica.replica_set import NOBODY, ReplicaSet
 from penstock.settings.broker import BrokerSettings
@@ -76,26 +78,33 @@ class InSync:
         )
 
     def _ask(self, partition: Partition, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> None:
-        leader = partition.leader
+        leader, topic = partition.leader, self.follower.image.topics.get(partition.topic_partition.topic)
         assert leader is not None
+        if topic is None:
+            return
         log.info("%s: in sync %s, now %s", partition.topic_partition, leader.replica_set.isr, isr)
         wanted = leader.ask_for(isr, joining)
-        task = asyncio.get_running_loop().create_task(self._write(partition, leader, wanted))
+        task = asyncio.get_running_loop().create_task(self._write(partition, leader, wanted, topic.version))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 
-    async def _write(self, partition: Partition, leader: LeaderState, state: ReplicaSet) -> None:
+    async def _write(
+        self, partition: Partition, leader: LeaderState, state: ReplicaSet, assigned: int
+    ) -> None:
+        """`assigned` is the version of the topic's node, which says which replicas there are."""
         where = partition.topic_partition
         path, data = znodes.state_path(*where), znodes.encode_state(state, state.controller_epoch)
         try:
             change = await self.coordination.transact(
-                [SetNode(path, data, state.version), news_of(of_states([where]))]
+                [SetNode(path, data, state.version), news_of(of_states([where]))],
+                Check(znodes.topic_path(where.topic), assigned),
             )
             await self.follower.applied(change)
         except CoordinationError as error:
             log.warning("%s: the replicas in sync may not be as asked for: %s", where, error)
             await asyncio.sleep(RETRY_SECONDS)
-            await self.follower.read_now(of_states([where]))
+            is_moved = isinstance(error, CheckFailed)
+            await self.follower.read_now(Changes(topics={where.topic}) if is_moved else of_states([where]))
         if leader.wanted_isr == state.isr:  # the image has not told of it: it is not so
             leader.forget_wish()
             if partition.leader is leader and leader.on_log_end_offset(partition.log.log_end_offset):

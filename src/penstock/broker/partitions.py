@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.broker.partition import Partition
+from penstock.controller.image import ClusterImage, TopicImage
 from penstock.errors import ApiError, ErrorCode
+from penstock.replica.replica_set import ReplicaSet
 from penstock.types import TopicPartition
 
 
@@ -22,22 +24,17 @@ class HostedTopic:
         return failed | self.unavailable
 
 
-def find_partition(
-    hosted: HostedTopic | None, index: int, unknown: ErrorCode = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-) -> Partition:
-    """The partition, or an ApiError that says why it is not there; `unknown` if the whole topic is not."""
-    if hosted is None:
-        raise ApiError(unknown, "This server does not host this topic-partition.")
-    partition = hosted.partitions.get(index)
-    if partition is not None:
-        return partition
-    if index in hosted.unavailable:
-        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
-    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+class NotHere(ApiError):
+    """Other brokers have the partition's replicas."""
+
+    def __init__(self, replica_set: ReplicaSet) -> None:
+        super().__init__(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self.replica_set = replica_set
 
 
 class Partitions:
-    def __init__(self) -> None:
+    def __init__(self, image: ClusterImage) -> None:
+        self.image = image
         self.by_name: dict[str, HostedTopic] = {}
         self.by_id: dict[bytes, HostedTopic] = {}
         self.generation = 0  # counts the changes of this table
@@ -47,7 +44,19 @@ class Partitions:
             yield from topic.partitions.values()
 
     def find(self, topic: str, index: int) -> Partition:
-        return find_partition(self.by_name.get(topic), index)
+        """The partition, or an ApiError that says why it is not here."""
+        hosted = self.by_name.get(topic)
+        partition = None if hosted is None else hosted.partitions.get(index)
+        if partition is None:
+            raise _refusal(hosted, self.image.topics.get(topic), index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return partition
+
+    def find_by_id(self, topic_id: bytes, index: int) -> Partition:
+        hosted = self.by_id.get(topic_id)
+        partition = None if hosted is None else hosted.partitions.get(index)
+        if partition is None:
+            raise _refusal(hosted, self.image.topic_by_id(topic_id), index, ErrorCode.UNKNOWN_TOPIC_ID)
+        return partition
 
     def add(self, partition: Partition) -> None:
         topic, index = partition.topic_partition
@@ -78,3 +87,16 @@ class Partitions:
             return []
         del self.by_id[hosted.topic_id]
         return list(hosted.partitions.values())
+
+
+def _refusal(
+    hosted: HostedTopic | None, topic: TopicImage | None, index: int, unknown: ErrorCode
+) -> ApiError:
+    """`unknown` is the error if there is no such topic."""
+    if hosted is not None and index in hosted.unavailable:
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
+    elsewhere = None if topic is None else topic.partitions.get(index)
+    if elsewhere is not None:
+        return NotHere(elsewhere)
+    code = unknown if topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ApiError(code, "This server does not host this topic-partition.")

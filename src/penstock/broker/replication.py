@@ -22,6 +22,7 @@ from typing import NamedTuple
 from penstock.broker.partition import Partition
 from penstock.broker.peers import Peers
 from penstock.broker.registration import Registration
+from penstock.broker.throttling import SideThrottle
 from penstock.clock import Clock
 from penstock.controller.image import ClusterImage
 from penstock.errors import ApiError, ErrorCode, PenstockError
@@ -75,12 +76,14 @@ EXPECTED = frozenset(
 class Followed:
     """A partition of a fetcher."""
 
-    __slots__ = ("partition", "replica", "resumes_at", "sent")
+    __slots__ = ("has_all", "partition", "replica", "resumes_at", "sent")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.replica = partition.replica
         self.resumes_at = 0.0
+        self.has_all = False
+        """What was committed as of the last fetch; then it is not held back."""
         self.sent: tuple[int, int, int, int] | None = None
 
     @property
@@ -108,6 +111,7 @@ class Following(NamedTuple):
     image: ClusterImage
     clock: Clock
     settings: Callable[[], BrokerSettings]
+    throttle: SideThrottle
 
     @property
     def broker_id(self) -> int:
@@ -226,11 +230,12 @@ class Fetcher:
 
     def _request(self) -> FetchRequest | None:
         now = asyncio.get_running_loop().time()
+        self._hold_back()
         is_full = self._session_epoch == FIRST_EPOCH
         topics: dict[tuple[str, bytes], list[FetchPartition]] = {}
         candidates = self.followed if is_full else self._changed
         for where, followed in list(candidates.items()):
-            if followed.resumes_at > now:
+            if followed.resumes_at > now or self._is_held_back(followed):
                 continue
             self._changed.pop(where, None)
             if not followed.is_current:
@@ -253,6 +258,24 @@ class Fetcher:
             topics=[FetchTopic(name, topic_id, asked) for (name, topic_id), asked in topics.items()],
             forgotten_topics_data=forgotten,
         )
+
+    def _is_held_back(self, followed: Followed) -> bool:
+        throttle = self.context.throttle
+        return not followed.has_all and throttle.applies_to(followed.partition) and throttle.is_exceeded()
+
+    def _hold_back(self) -> None:
+        """Takes out of the session what is fetched too fast."""
+        if self.context.throttle.is_exceeded():
+            for followed in self.followed.values():
+                if followed.sent is not None and self._is_held_back(followed):
+                    self._leave_out(followed)
+
+    def _leave_out(self, followed: Followed) -> None:
+        """Of the session, until it is asked for again."""
+        if followed.sent is not None:
+            followed.sent = None
+            self._forgotten.append(followed.partition)
+        self._changed[followed.partition.topic_partition] = followed
 
     def _is_any_sent(self) -> bool:
         return any(followed.sent is not None for followed in self.followed.values())
@@ -323,6 +346,8 @@ class Fetcher:
             )
             if begins_anew:
                 _checkpoint(partition)
+            self.context.throttle.record(partition, _size_of(data))
+        followed.has_all = data.high_watermark <= partition.log.log_end_offset
         if followed.sent != followed.position():
             self._changed[partition.topic_partition] = followed
 
@@ -332,10 +357,7 @@ class Fetcher:
         followed.resumes_at = (
             asyncio.get_running_loop().time() + self.context.settings().replica_fetch_backoff_ms / 1000
         )
-        if followed.sent is not None:
-            followed.sent = None
-            self._forgotten.append(followed.partition)
-        self._changed[followed.partition.topic_partition] = followed
+        self._leave_out(followed)
 
     async def _find_place(self, followed: Followed) -> None:
         """The leader has no records, or none any more, where this log ends."""

@@ -85,7 +85,7 @@ class Topics:
     # doing
 
     async def create(self, name: str, assignment: Assignment, configs: dict[str, str]) -> TopicImage:
-        async with self._lock(name):
+        async with self.lock(name):
             if name in self.image.topics:
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
             try:
@@ -108,7 +108,7 @@ class Topics:
     async def delete(self, name: str) -> None:
         if not self.settings.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
-        async with self._lock(name):
+        async with self.lock(name):
             self.existing(name)
             self.deleted_names.hold(name)
             try:
@@ -126,8 +126,13 @@ class Topics:
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None, *, validate_only: bool
     ) -> None:
         """Adds partitions up to `count`."""
-        async with self._lock(name):
+        async with self.lock(name):
             topic = self.existing(name)
+            if any(state.is_being_reassigned for state in topic.partitions.values()):
+                raise ApiError(
+                    ErrorCode.REASSIGNMENT_IN_PROGRESS,
+                    f"A partition reassignment is in progress for the topic '{name}'.",
+                )
             added = self._assign_more(topic, count, assignments)
             if validate_only:
                 return
@@ -191,7 +196,8 @@ class Topics:
         start = placement.in_line(racks).index(first[0]) if first[0] in racks else 0
         return placement.decide_replicas(added, len(first), racks, start)
 
-    def _lock(self, name: str) -> asyncio.Lock:
+    def lock(self, name: str) -> asyncio.Lock:
+        """For one change of a topic at a time."""
         if len(self._changing) > 1000:
             self._changing = {name: lock for name, lock in self._changing.items() if lock.locked()}
         return self._changing.setdefault(name, asyncio.Lock())

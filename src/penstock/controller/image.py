@@ -32,6 +32,8 @@ class TopicImage:
     name: str
     topic_id: bytes
     partitions: Mapping[int, ReplicaSet]
+    version: int = -1
+    """Of the topic's znode, which assignments are compared with before they are changed."""
 
     @property
     def is_internal(self) -> bool:

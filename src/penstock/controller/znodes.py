@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from penstock.controller.image import BrokerImage
-from penstock.replica.replica_set import ReplicaSet
+from penstock.replica.replica_set import Assignment, ReplicaSet
 
 BROKER_IDS = "/brokers/ids"
 BROKER_TOPICS = "/brokers/topics"
@@ -146,21 +146,27 @@ def decode_cluster_id(data: bytes) -> str:
     return str(json.loads(data)["id"])
 
 
-def encode_topic(topic_id: bytes, partitions: Mapping[int, tuple[int, ...]]) -> bytes:
+def encode_topic(topic_id: bytes, partitions: Mapping[int, Assignment]) -> bytes:
     return _json(
         {
-            "removing_replicas": {},
-            "partitions": {str(index): list(replicas) for index, replicas in partitions.items()},
+            "removing_replicas": {
+                str(i): list(each.removing) for i, each in partitions.items() if each.removing
+            },
+            "partitions": {str(index): list(each.replicas) for index, each in partitions.items()},
             "topic_id": encode_topic_id(topic_id),
-            "adding_replicas": {},
+            "adding_replicas": {str(i): list(each.adding) for i, each in partitions.items() if each.adding},
             "version": 3,
         }
     )
 
 
-def decode_topic(data: bytes) -> tuple[bytes, dict[int, tuple[int, ...]]]:
+def decode_topic(data: bytes) -> tuple[bytes, dict[int, Assignment]]:
     value = json.loads(data)
-    partitions = {int(index): tuple(replicas) for index, replicas in value["partitions"].items()}
+    adding, removing = value.get("adding_replicas", {}), value.get("removing_replicas", {})
+    partitions = {
+        int(index): Assignment(tuple(replicas), tuple(adding.get(index, ())), tuple(removing.get(index, ())))
+        for index, replicas in value["partitions"].items()
+    }
     return decode_topic_id(value["topic_id"]), dict(sorted(partitions.items()))
 
 
@@ -178,17 +184,19 @@ def encode_state(replica_set: ReplicaSet, controller_epoch: int) -> bytes:
     return _json(value)
 
 
-def decode_state(data: bytes, replicas: tuple[int, ...], version: int, zxid: int) -> ReplicaSet:
+def decode_state(data: bytes, assignment: Assignment, version: int, zxid: int) -> ReplicaSet:
     value = json.loads(data)
     isr, lives = tuple(value["isr"]), tuple(value.get("isr_epochs", ()))
     return ReplicaSet(
-        replicas,
+        assignment.replicas,
         isr,
         value["leader"],
         value["leader_epoch"],
         version=version,
         zxid=zxid,
         controller_epoch=value.get("controller_epoch", 0),
+        adding=assignment.adding,
+        removing=assignment.removing,
         lives=lives if len(lives) == len(isr) else (),
     )
 

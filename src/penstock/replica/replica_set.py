@@ -1,11 +1,20 @@
-"""A partition's replicas as the cluster has them, in its state znode."""
+"""A partition's replicas as the cluster has them, in its topic's znode and its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 NO_LEADER = -1
 NOBODY: Mapping[int, int] = MappingProxyType({})
+
+
+class Assignment(NamedTuple):
+    """Which brokers have replicas: what the topic's znode says of a partition."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +28,20 @@ class ReplicaSet:
     zxid: int = -1
     """When the state was written, in ZooKeeper's count: later than a broker's registration, or before it."""
     controller_epoch: int = 0
-
     lives: tuple[int, ...] = ()
     """The broker epochs that the replicas in sync had as they came to be so; empty in a state that does not say so."""
+    adding: tuple[int, ...] = ()
+    """Replicas that a reassignment has brought, until it is complete."""
+    removing: tuple[int, ...] = ()
+    """Replicas that go when it is complete."""
+
+    @property
+    def assignment(self) -> Assignment:
+        return Assignment(self.replicas, self.adding, self.removing)
+
+    @property
+    def is_being_reassigned(self) -> bool:
+        return bool(self.adding or self.removing)
 
     def with_leader(
         self, leader: int, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY

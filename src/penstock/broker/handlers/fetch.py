@@ -10,7 +10,8 @@ fetch offset inside a batch gets the whole batch, and the first batch comes whol
 so that a consumer always gets on.
 
 A follower's fetch tells how far its log goes, which may move the high watermark and let it join the replicas in sync.
-It reads to the end of the log, and waits for the log to grow.
+It reads to the end of the log, and waits for the log to grow. One that is not in sync may be held back, see
+`broker.throttling`.
 
 A consumer may read from a follower, up to the high watermark that it knows. The leader tells a consumer to, if
 `replica.selector.class` chooses a replica in the consumer's rack (KIP-392).
@@ -23,7 +24,7 @@ from penstock.broker.endpoints import endpoints_of
 from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPlan, Wanted
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
-from penstock.broker.partitions import find_partition
+from penstock.broker.partitions import NotHere
 from penstock.broker.rack_awareness import preferred_replica
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
@@ -157,6 +158,8 @@ class Fetch(Parked):
                 data.preferred_read_replica = preferred_replica(
                     self.broker, partition, fetch.fetch_offset, self.rack_id
                 )
+            if self.replica_id >= 0 and self.broker.throttles.is_withheld_from(self.replica_id, partition):
+                return data
             if data.diverging_epoch is None and data.preferred_read_replica < 0:
                 self.fill(partition, fetch, data, left, at_least_one)
         except ApiError as error:
@@ -166,11 +169,8 @@ class Fetch(Parked):
     def find(self, wanted: Wanted) -> Partition:
         partitions = self.broker.partitions
         if self.uses_topic_ids:
-            hosted, unknown = partitions.by_id.get(wanted.topic.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
-        else:
-            hosted = partitions.by_name.get(wanted.topic.name)
-            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return find_partition(hosted, wanted.fetch.partition, unknown)
+            return partitions.find_by_id(wanted.topic.topic_id, wanted.fetch.partition)
+        return partitions.find(wanted.topic.name, wanted.fetch.partition)
 
     def fill(
         self, partition: Partition, fetch: FetchPartition, data: PartitionData, left: int, at_least_one: bool
@@ -197,7 +197,7 @@ class Fetch(Parked):
             records=b"",
         )
         if error.code in LARGEST_REASON:
-            replica_set = self.find(wanted).replica_set
+            replica_set = error.replica_set if isinstance(error, NotHere) else self.find(wanted).replica_set
             self.leaders_elsewhere.add(replica_set.leader)
             data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
         return data
@@ -206,11 +206,19 @@ class Fetch(Parked):
         if not self.read:
             self.is_complete()
         answer = FetchResponse(session_id=self.plan.session_id, responses=self.plan.select(self.read))
+        if self.replica_id >= 0:
+            self.count_throttled()
         if self.leaders_elsewhere:
             answer.node_endpoints = endpoints_of(
                 self.broker.image, self.leaders_elsewhere, self.listener, NodeEndpoint
             )
         return answer
+
+    def count_throttled(self) -> None:
+        throttle = self.broker.throttles.leaders
+        for wanted, data in self.read:
+            if data.records and data.error_code == 0:
+                throttle.record(self.find(wanted), data.records.size)  # type: ignore[union-attr]
 
     # waiting
 

@@ -12,14 +12,15 @@ With acks=all the answer waits until all replicas in sync have the records, see 
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.committing import Appended, ParkedUntilCommitted, is_committed
 from penstock.broker.endpoints import endpoints_of
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
-from penstock.broker.partitions import HostedTopic, find_partition
+from penstock.broker.partitions import NotHere
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.transaction_membership import Question
 from penstock.broker.transactional_produce import (
@@ -167,21 +168,21 @@ class Produce:
         self.uncommitted: list[Appended] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
+        partitions = self.broker.partitions
         if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
-            hosted, unknown = self.broker.partitions.by_id.get(topic.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
+            find = partial(partitions.find_by_id, topic.topic_id)
         else:
-            hosted = self.broker.partitions.by_name.get(topic.name)
-            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        responses = [self.append(hosted, unknown, data) for data in topic.partition_data]
+            find = partial(partitions.find, topic.name)
+        responses = [self.append(find, data) for data in topic.partition_data]
         return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
     def append(
-        self, hosted: HostedTopic | None, unknown: ErrorCode, data: PartitionProduceData
+        self, find: Callable[[int], Partition], data: PartitionProduceData
     ) -> PartitionProduceResponse:
         records = data.records
         partition = None
         try:
-            partition = find_partition(hosted, data.index, unknown)
+            partition = find(data.index)
             topic = partition.topic_partition.topic
             if topic in INTERNAL_TOPICS and not self.may_write_internal:
                 raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
@@ -302,8 +303,12 @@ def _refuse(answer: PartitionProduceResponse, error: ApiError, partition: Partit
     answer.error_code, answer.error_message, answer.base_offset = error.code, error.message, -1
     if isinstance(error, RecordError):
         answer.record_errors = [BatchIndexAndErrorMessage(*one) for one in error.record_errors]
-    if partition is not None and error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+    if error.code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        return
+    replica_set = error.replica_set if isinstance(error, NotHere) else None
+    if partition is not None:
         replica_set = partition.replica_set
+    if replica_set is not None:
         answer.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
 
 

@@ -76,7 +76,6 @@ class ReplicationSettings:
         "The most bytes that throttled leaders send to followers in a second.",
         at_least(0),
         scope=CLUSTER_WIDE,
-        effect=LATER,
         internal=True,
     )
     follower_replication_throttled_rate: int = long(
@@ -84,7 +83,6 @@ class ReplicationSettings:
         "The most bytes that throttled followers fetch in a second.",
         at_least(0),
         scope=CLUSTER_WIDE,
-        effect=LATER,
         internal=True,
     )
     unclean_leader_election_enable: bool = boolean(
@@ -129,10 +127,10 @@ class ReplicationSettings:
         1, "How long one such sample is.", at_least(1), importance=LOW, effect=LATER
     )
     replication_quota_window_num: int = integer(
-        11, "How many samples a replication quota looks back over.", at_least(1), importance=LOW, effect=LATER
+        11, "How many samples a replication quota looks back over.", at_least(1), importance=LOW
     )
     replication_quota_window_size_seconds: int = integer(
-        1, "How long one such sample is.", at_least(1), importance=LOW, effect=LATER
+        1, "How long one such sample is.", at_least(1), importance=LOW
     )
     alter_log_dirs_replication_quota_window_num: int = integer(
         11,
