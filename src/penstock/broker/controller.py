@@ -252,7 +252,7 @@ class Controller:
             part = dict(list(left.items())[:STATES_AT_ONCE])
             operations = [self._state_operation(partition, state) for partition, state in part.items()]
             try:
-                await self._write(operations, of_states(part))
+                await self.write(operations, of_states(part))
             except (VersionConflict, NodeExists, NoNode) as error:
                 lost = next((one for one in part if znodes.state_path(*one) == error.path), next(iter(part)))
                 log.info("%s was changed by somebody else: %s", lost, error)
@@ -267,7 +267,7 @@ class Controller:
         path, data = znodes.state_path(*partition), znodes.encode_state(state, self.epoch)
         return Create(path, data) if state.version < 0 else SetNode(path, data, state.version)
 
-    async def _write(self, operations: Iterable[Operation], changes: Changes) -> None:
+    async def write(self, operations: Iterable[Operation], changes: Changes) -> None:
         """All of it, on condition that this broker is still the controller; returns when this broker's image has it."""
         guard = self._guard
         if guard is None:
@@ -315,7 +315,7 @@ class Controller:
             *self._create_states(name, assignment),
         ]
         with _Busy(self._busy, name):
-            await self._write(operations, Changes(topics={name}))
+            await self.write(operations, Changes(topics={name}))
         return self._topic(name)
 
     def _topic(self, name: str) -> TopicImage:
@@ -328,7 +328,7 @@ class Controller:
         assignment = {index: state.replicas for index, state in topic.partitions.items()} | dict(added)
         data = znodes.encode_topic(topic.topic_id, assignment)
         with _Busy(self._busy, topic.name):
-            await self._write(
+            await self.write(
                 [SetNode(znodes.topic_path(topic.name), data), *self._create_states(topic.name, added)],
                 Changes(topics={topic.name}),
             )
@@ -345,7 +345,7 @@ class Controller:
         """Marks the topic first: then nobody serves it, and a deletion that is interrupted is finished later."""
         with _Busy(self._busy, name):
             try:
-                await self._write([Create(f"{znodes.DELETE_TOPICS}/{name}")], Changes(topics={name}))
+                await self.write([Create(f"{znodes.DELETE_TOPICS}/{name}")], Changes(topics={name}))
             except NodeExists:
                 pass
             await self._remove_topic_nodes(name)
@@ -363,7 +363,7 @@ class Controller:
 
     async def refresh(self, changes: Changes) -> None:
         """Has all brokers read something again; returns when this one has."""
-        await self._write([], changes)
+        await self.write([], changes)
 
 
 class _Busy:

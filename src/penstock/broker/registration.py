@@ -2,7 +2,7 @@
 
 The registration is an ephemeral node, so it goes with the session; whoever sees it go knows that the broker can't act
 for the cluster any more. The moment of its creation is the broker's epoch: it tells one life of a broker from the
-next.
+next. A copy stays, so that the cluster knows of brokers that are away until somebody unregisters them.
 """
 
 import asyncio
@@ -65,7 +65,15 @@ class Registration:
     async def register(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
         """Under the addresses that clients are to use."""
         self.endpoints = dict(endpoints)
-        await self.take(znodes.broker_path(self.broker_id), self._data(), self._is_own)
+        data = self._data()
+        await self.take(znodes.broker_path(self.broker_id), data, self._is_own)
+        await self._leave_copy(znodes.known_broker_path(self.broker_id), data)
+
+    async def _leave_copy(self, path: str, data: bytes) -> None:
+        try:
+            await self.coordination.set(path, data)
+        except NoNode:
+            await self.coordination.ensure(path, data)
 
     def leaving(self) -> tuple[str, bytes]:
         """The node, and what it says of a broker that has others take over what it leads."""
