@@ -67,7 +67,6 @@ class Broker:
         self.clock = clock or SystemClock()
         self.fs = fs or RealFileSystem()
         self.static_settings = settings
-        self.partitions = Partitions()
         self.wakeups = Wakeups(self.loop)
         self.long_batches = LongBatches(self.loop)
         self.router = router(self, self.loop)
@@ -80,6 +79,7 @@ class Broker:
         self.registration = Registration(settings, self.clock, self.coordination)
         self.image_follower = ImageFollower(self.coordination, self.clock)
         self.image = self.image_follower.image
+        self.partitions = Partitions(self.image)
         self.controller = Controller(
             self.registration, self.coordination, self.clock, self.image_follower, self._allows_unclean
         )
@@ -134,6 +134,7 @@ class Broker:
         self.topic_creation = TopicCreation(self.topics, self.forwarding, self.image_follower)
         endpoints = await self.listeners.bind(settings)
         self.coordination.on_session_lost(self._on_session_lost)
+        await self.registration.check_addresses(endpoints)
         await self.registration.register(endpoints)
         await self.image_follower.start(self)
         self._knows_its_topics = True

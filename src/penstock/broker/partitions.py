@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from penstock.broker.partition import Partition
+from penstock.controller.image import ClusterImage, TopicImage
 from penstock.errors import ApiError, ErrorCode
+from penstock.replica.replica_set import ReplicaSet
 from penstock.types import TopicPartition
 
 
@@ -22,22 +25,17 @@ class HostedTopic:
         return failed | self.unavailable
 
 
-def find_partition(
-    hosted: HostedTopic | None, index: int, unknown: ErrorCode = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-) -> Partition:
-    """The partition, or an ApiError that says why it is not there; `unknown` if the whole topic is not."""
-    if hosted is None:
-        raise ApiError(unknown, "This server does not host this topic-partition.")
-    partition = hosted.partitions.get(index)
-    if partition is not None:
-        return partition
-    if index in hosted.unavailable:
-        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
-    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+class LedElsewhere(ApiError):
+    """The partition has no replica here."""
+
+    def __init__(self, replica_set: ReplicaSet) -> None:
+        super().__init__(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self.replica_set = replica_set
 
 
 class Partitions:
-    def __init__(self) -> None:
+    def __init__(self, image: ClusterImage) -> None:
+        self.image = image
         self.by_name: dict[str, HostedTopic] = {}
         self.by_id: dict[bytes, HostedTopic] = {}
         self.generation = 0  # counts the changes of this table
@@ -47,7 +45,30 @@ class Partitions:
             yield from topic.partitions.values()
 
     def find(self, topic: str, index: int) -> Partition:
-        return find_partition(self.by_name.get(topic), index)
+        """The partition, or an ApiError that says why it is not here."""
+        hosted = self.by_name.get(topic)
+        found = None if hosted is None else hosted.partitions.get(index)
+        return found or self._refuse(
+            hosted, self.image.topics.get(topic), index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+
+    def find_by_id(self, topic_id: bytes, index: int) -> Partition:
+        hosted = self.by_id.get(topic_id)
+        found = None if hosted is None else hosted.partitions.get(index)
+        return found or self._refuse(
+            hosted, self.image.topic_by_id(topic_id), index, ErrorCode.UNKNOWN_TOPIC_ID
+        )
+
+    def _refuse(
+        self, hosted: HostedTopic | None, topic: TopicImage | None, index: int, unknown: ErrorCode
+    ) -> NoReturn:
+        """`unknown` if there is no such topic at all."""
+        if hosted is not None and index in hosted.unavailable:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
+        if topic is not None and index in topic.partitions:
+            raise LedElsewhere(topic.partitions[index])
+        code = unknown if hosted is None and topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        raise ApiError(code, "This server does not host this topic-partition.")
 
     def add(self, partition: Partition) -> None:
         topic, index = partition.topic_partition

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from penstock.broker.coordination import Coordination, Create, NodeExists, NoNode, VersionConflict
+from penstock.broker.image_reading import read_brokers
 from penstock.broker.znode_reading import decoded
 from penstock.clock import Clock
 from penstock.controller import znodes
@@ -61,6 +62,17 @@ class Registration:
         return self.settings.reserved_broker_max_id + version
 
     # the registration
+
+    async def check_addresses(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
+        """Refuses what another broker tells clients to connect to: they would come to the wrong one."""
+        ids = await self.coordination.children(znodes.BROKER_IDS)
+        for other in (await read_brokers(self.coordination, ids)).values():
+            shared = {*other.endpoints.values()} & {*endpoints.values()}
+            if other.id != self.broker_id and shared:
+                taken = ", ".join(f"{host}:{port}" for host, port in sorted(shared))
+                raise ConfigError(
+                    f"advertised.listeners: got {taken}, which broker {other.id} has; takes addresses of its own"
+                )
 
     async def register(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
         """Under the addresses that clients are to use."""

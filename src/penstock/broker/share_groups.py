@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from penstock.broker.partitions import find_partition
 from penstock.broker.shards import Shard
 from penstock.broker.share_partition import SharePartition
 from penstock.broker.share_sessions import PartitionKey, SessionKey, ShareSession, ShareSessions
@@ -46,7 +45,7 @@ class Sharing:
 
     def share_partition(self, group_id: str, key: PartitionKey) -> SharePartition:
         """The share partition, which may still be reading its state; an ApiError if this is not the place for it."""
-        partition = find_partition(self.broker.partitions.by_id.get(key.topic_id), key.partition)
+        partition = self.broker.partitions.find_by_id(key.topic_id, key.partition)
         partition.check_leader()
         where = SharePartitionKey(group_id, key.topic_id, key.partition)
         found = self._partitions.get(where)
