@@ -110,7 +110,8 @@ class BrokerCluster:
         with WireClient(f"127.0.0.1:{port}") as client:
             said = metadata(client, *topics)
         states = [partition for topic in said.topics for partition in topic.partitions]
-        return len(said.brokers) == len(self.ports) and all(
+        is_known = not any(topic.error_code for topic in said.topics)
+        return (is_known and len(said.brokers) == len(self.ports)) and all(
             partition.leader_id >= 0 and set(partition.isr_nodes) == set(partition.replica_nodes)
             for partition in states
         )
