@@ -94,6 +94,16 @@ def test_a_broker_id_in_use(platform: Platform, tmp_path: Path) -> None:
     assert refusal(other).startswith(f"broker.id: got 0, which a broker at 127.0.0.1:{platform.port} has")
 
 
+def test_an_address_of_another_broker(platform: Platform, tmp_path: Path) -> None:
+    platform.start_broker()
+    other = Platform(tmp_path / "other", {"zookeeper.connect": platform.broker_settings["zookeeper.connect"]})
+    other.directory.mkdir()
+    line = refusal(other, broker_id="7", advertised_listeners=f"PLAINTEXT://127.0.0.1:{platform.port}")
+    assert line == (
+        f"advertised.listeners: got 127.0.0.1:{platform.port}, which broker 0 has; takes addresses of its own"
+    )
+
+
 def test_no_directory_that_works(platform: Platform) -> None:
     platform.log_dir.write_text("a file")
     assert refusal(platform).startswith("log.dirs: none of the directories can be used: ")

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.broker.configs import Configs
+from penstock.controller.image import ClusterImage
+from penstock.controller.znodes import DEFAULT_BROKER
 from penstock.errors import ErrorCode
 from penstock.records.compression import Codec
+from penstock.settings.broker import BrokerSettings
 from penstock.testing import InProcessBroker
 from tests.broker.asking import (
     batch_of,
@@ -154,3 +158,16 @@ def test_a_segment_is_rolled_in_time(hasty_broker: InProcessBroker) -> None:
 
         wait_for(lambda: segments() > 2, what="segments to be rolled")
         assert len(values_in(client, topic)) == log_end_offset(client, topic)
+
+
+def test_a_change_that_this_broker_cannot_follow(caplog: pytest.LogCaptureFixture) -> None:
+    """Another broker has checked it against settings of its own."""
+    static = BrokerSettings.from_configs({"broker.id": "1", "log.cleaner.max.compaction.lag.ms": "5"})
+    image = ClusterImage(broker_configs={DEFAULT_BROKER: {"log.cleaner.min.compaction.lag.ms": "7"}})
+    configs = Configs(static, image, 1)
+    configs.reload()
+    assert configs.current is static
+    assert "log.cleaner.min.compaction.lag.ms: got 7" in caplog.text
+    image.broker_configs[DEFAULT_BROKER] = {"log.cleaner.min.compaction.lag.ms": "3"}
+    configs.reload()
+    assert configs.current.log_cleaner_min_compaction_lag_ms == 3

@@ -11,7 +11,7 @@ from penstock.controller.reassignments import decide_cancellation, decide_comple
 from penstock.errors import ApiError, ErrorCode
 from penstock.replica.replica_set import NO_LEADER, ReplicaSet
 from penstock.types import TopicPartition
-from tests.controller.test_elections import WRITTEN, brokers
+from tests.controller.test_elections import AFTER, BEFORE, WRITTEN, brokers
 
 ALL = brokers(1, 2, 3, 4, 5, 6)
 WHERE = TopicPartition("orders", 0)
@@ -71,7 +71,7 @@ def test_a_reassignment_begins(known: ReplicaSet, target: tuple[int, ...], decid
 def test_a_broker_that_was_started_anew_leads_its_only_replica_on() -> None:
     """With a second replica there is somebody to compare with, so it has to be elected."""
     begun = decide_reassignment(state((1,)), (1, 2), brokers(2, back=(1,)))
-    assert begun == replace(state((1, 2), (1,), 1, (2,)), leader_epoch=6)
+    assert begun == replace(state((1, 2), (1,), 1, (2,)), leader_epoch=6, lives=(AFTER,))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,16 @@ def test_only_new_replicas_have_all_records() -> None:
     assert refusal.value.code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert "orders:0 because it would require an unclean leader election" in refusal.value.message
     unclean = decide_cancellation(WHERE, only_new, brokers(2, 4), allow_unclean=True)
-    assert unclean == replace(state((1, 2), (2,), 2), leader_epoch=6)
+    assert unclean == replace(state((1, 2), (2,), 2), leader_epoch=6, lives=(BEFORE,))
+
+
+def test_the_lives_of_those_in_sync_go_with_them() -> None:
+    moving = replace(state((3, 4, 1, 2), adding=(3, 4), removing=(1, 2)), leader=1, lives=(30, 40, 10, 20))
+    registered = {one.id: replace(one, epoch=one.id * 10) for one in ALL.values()}
+    arrived = decide_completion(moving, registered)
+    assert arrived is not None
+    assert (arrived.isr, arrived.lives) == ((3, 4), (30, 40))
+    assert decide_completion(moving, registered | {4: replace(registered[4], epoch=99)}) is None
 
 
 ids = st.integers(1, 6)

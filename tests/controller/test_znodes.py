@@ -16,5 +16,7 @@ def test_a_state_comes_back() -> None:
 
 def test_a_state_that_kafka_has_written() -> None:
     kafka = {"controller_epoch": 4, "leader": 1, "version": 1, "leader_epoch": 5, "isr": [1, 3]}
-    assert znodes.decode_state(json.dumps(kafka).encode(), Assignment((1, 2, 3)), 7, 100) == replace(STATE, lives=())
+    assert znodes.decode_state(json.dumps(kafka).encode(), Assignment((1, 2, 3)), 7, 100) == replace(
+        STATE, lives=()
+    )
     assert json.loads(znodes.encode_state(replace(STATE, lives=()), 4)) == kafka

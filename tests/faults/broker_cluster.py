@@ -110,14 +110,10 @@ class BrokerCluster:
         with WireClient(f"127.0.0.1:{port}") as client:
             said = metadata(client, *topics)
         states = [partition for topic in said.topics for partition in topic.partitions]
-        is_known = all(topic.error_code == 0 for topic in said.topics)
-        return (
-            is_known
-            and len(said.brokers) == len(self.ports)
-            and all(
-                partition.leader_id >= 0 and set(partition.isr_nodes) == set(partition.replica_nodes)
-                for partition in states
-            )
+        is_known = not any(topic.error_code for topic in said.topics)
+        return (is_known and len(said.brokers) == len(self.ports)) and all(
+            partition.leader_id >= 0 and set(partition.isr_nodes) == set(partition.replica_nodes)
+            for partition in states
         )
 
     def __enter__(self) -> BrokerCluster:

@@ -34,7 +34,10 @@ WITH_APACHE_CLUSTER = (
     *(f"{CLI}test_kafka_{tool}.py" for tool in ("reassign_partitions", "topics", "leader_election")),
     "tests/cli/tool_commands/test_reassignment_wait.py",
 )
-WITH_PENSTOCK_CLUSTER = tuple(f"tests/broker/test_{name}.py" for name in ("elections", "placement"))
+WITH_PENSTOCK_CLUSTER = tuple(
+    f"tests/broker/test_{name}.py"
+    for name in ("broker_configs", "elections", "endpoints", "placement", "unregistering")
+)
 WITH_SPARK = tuple(f"tests/pipeline/spark/test_{name}.py" for name in ("kafka", "registry_columns", "ticks"))
 WITH_POSTGRES = (f"{CONNECT}connectors/jdbc/", f"{CONNECT}connectors/postgres_cdc/")
 

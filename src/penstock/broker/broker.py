@@ -152,6 +152,7 @@ class Broker:
         self.topic_creation = TopicCreation(self.topics, self.forwarding, self.image_follower)
         endpoints = await self.listeners.bind(settings)
         self.coordination.on_session_lost(self._on_session_lost)
+        await self.registration.check_addresses(endpoints)
         await self.registration.register(endpoints)
         await self.image_follower.start(self)
         self._knows_its_topics = True

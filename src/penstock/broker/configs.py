@@ -1,5 +1,6 @@
 """The settings in force: server.properties, what was changed while running, and what each topic overrides."""
 
+import logging
 from collections.abc import Mapping
 
 from penstock.controller.image import ClusterImage
@@ -17,6 +18,8 @@ from penstock.settings.describe import (
 from penstock.settings.dynamic import check_dynamic_broker_configs
 from penstock.settings.group_config import GroupConfig, GroupConfigs, check_group_configs
 from penstock.settings.topic import TOPIC_TABLE, TopicSettings
+
+log = logging.getLogger("penstock.broker.configs")
 
 
 class Configs:
@@ -40,8 +43,17 @@ class Configs:
         )
 
     def reload(self) -> None:
-        """Puts the broker's settings together anew after a dynamic change."""
-        self.current = BrokerSettings.from_configs(self.broker_configs().effective())
+        """Puts the broker's settings together anew after a dynamic change.
+
+        The broker that was asked for a change has checked it against its own settings; another one may have some that
+        it does not go with.
+        """
+        try:
+            self.current = BrokerSettings.from_configs(self.broker_configs().effective())
+        except ConfigError as error:
+            log.error(
+                "changed settings of brokers do not fit this one, which goes on with those it has: %s", error
+            )
         self._topic_settings.clear()
 
     def topic_settings(self, topic: str) -> TopicSettings:

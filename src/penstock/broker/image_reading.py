@@ -25,11 +25,19 @@ class ReadTopic(NamedTuple):
     configs: dict[str, str]
 
 
-async def read_brokers(coordination: Coordination, ids: Iterable[str]) -> dict[int, BrokerImage]:
+async def read_known_brokers(coordination: Coordination) -> dict[int, BrokerImage]:
+    """Also those that are away, as they were registered last."""
+    ids = await coordination.children(znodes.KNOWN_BROKERS)
+    return await read_brokers(coordination, ids, znodes.KNOWN_BROKERS)
+
+
+async def read_brokers(
+    coordination: Coordination, ids: Iterable[str], where: str = znodes.BROKER_IDS
+) -> dict[int, BrokerImage]:
     """Those of the ids that are registered."""
 
     async def read(name: str) -> BrokerImage | None:
-        path = f"{znodes.BROKER_IDS}/{name}"
+        path = f"{where}/{name}"
         try:
             node = await coordination.get(path)
         except NoNode:

@@ -1,14 +1,30 @@
 """Writes that any broker may make: settings, features, and that it is about to leave.
 
-As in Kafka with ZooKeeper, settings are written by the broker that is asked. Whoever writes last is right, but for
-features, where a change is refused that was made without knowing of another.
+As in Kafka with ZooKeeper, settings are written by the broker that is asked. What they become is decided from what is
+stored, on condition that it is still so when it is written: of changes that come to several brokers none is lost.
 """
 
-from penstock.broker.coordination import Coordination, Create, NoNode, Operation
+import logging
+from collections.abc import Callable
+
+from penstock.broker.coordination import (
+    Coordination,
+    Create,
+    NodeExists,
+    NoNode,
+    Operation,
+    VersionConflict,
+)
 from penstock.broker.coordination import Set as SetNode
 from penstock.broker.image_follower import ImageFollower
+from penstock.broker.znode_reading import decoded
 from penstock.controller import znodes
 from penstock.controller.changes import Changes, encode_changes
+
+log = logging.getLogger("penstock.broker.image_writing")
+
+Configs = dict[str, str]
+Decision = Callable[[Configs], Configs]
 
 
 def news_of(changes: Changes) -> Create:
@@ -16,7 +32,7 @@ def news_of(changes: Changes) -> Create:
     return Create(znodes.CHANGE_PREFIX, encode_changes(changes), sequence=True)
 
 
-async def put_configs(coordination: Coordination, path: str, configs: dict[str, str]) -> Operation:
+async def put_configs(coordination: Coordination, path: str, configs: Configs) -> Operation:
     data = znodes.encode_configs(configs)
     try:
         await coordination.get(path)
@@ -30,18 +46,28 @@ class ImageWriter:
         self.coordination = coordination
         self.follower = follower
 
-    async def set_topic_configs(self, name: str, configs: dict[str, str]) -> None:
-        await self._set_configs(znodes.topic_config_path(name), configs, Changes(topic_configs={name}))
+    async def change_configs(self, path: str, decide: Decision, changes: Changes) -> None:
+        """`decide` says what becomes of the settings that a node has, none if there is no node."""
+        while True:
+            operation = await self._decided(path, decide)
+            try:
+                await self._write(operation, changes)
+            except (VersionConflict, NodeExists, NoNode) as error:
+                log.info("%s is changed by somebody else, too: %s", path, error)
+            else:
+                return
 
-    async def set_broker_configs(self, name: str, configs: dict[str, str]) -> None:
-        await self._set_configs(znodes.broker_config_path(name), configs, Changes(broker_configs={name}))
+    async def try_configs(self, path: str, decide: Decision) -> None:
+        """Changes nothing."""
+        await self._decided(path, decide)
 
-    async def set_group_configs(self, group_id: str, configs: dict[str, str]) -> None:
-        path = znodes.group_config_path(group_id)
-        await self._set_configs(path, configs, Changes(group_configs={group_id}))
-
-    async def _set_configs(self, path: str, configs: dict[str, str], changes: Changes) -> None:
-        await self._write(await put_configs(self.coordination, path, configs), changes)
+    async def _decided(self, path: str, decide: Decision) -> Operation:
+        try:
+            node = await self.coordination.get(path)
+        except NoNode:
+            return Create(path, znodes.encode_configs(decide({})))
+        known = decoded(path, znodes.decode_configs, node.data)
+        return SetNode(path, znodes.encode_configs(decide(known)), node.version)
 
     async def set_features(self, levels: dict[str, int], known_version: int) -> None:
         """VersionConflict if somebody else has changed them since they were read."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from penstock.broker.partition import Partition
 from penstock.controller.image import ClusterImage, TopicImage
@@ -24,8 +25,8 @@ class HostedTopic:
         return failed | self.unavailable
 
 
-class NotHere(ApiError):
-    """Other brokers have the partition's replicas."""
+class LedElsewhere(ApiError):
+    """The partition has no replica here."""
 
     def __init__(self, replica_set: ReplicaSet) -> None:
         super().__init__(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -46,17 +47,28 @@ class Partitions:
     def find(self, topic: str, index: int) -> Partition:
         """The partition, or an ApiError that says why it is not here."""
         hosted = self.by_name.get(topic)
-        partition = None if hosted is None else hosted.partitions.get(index)
-        if partition is None:
-            raise _refusal(hosted, self.image.topics.get(topic), index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return partition
+        found = None if hosted is None else hosted.partitions.get(index)
+        return found or self._refuse(
+            hosted, self.image.topics.get(topic), index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
 
     def find_by_id(self, topic_id: bytes, index: int) -> Partition:
         hosted = self.by_id.get(topic_id)
-        partition = None if hosted is None else hosted.partitions.get(index)
-        if partition is None:
-            raise _refusal(hosted, self.image.topic_by_id(topic_id), index, ErrorCode.UNKNOWN_TOPIC_ID)
-        return partition
+        found = None if hosted is None else hosted.partitions.get(index)
+        return found or self._refuse(
+            hosted, self.image.topic_by_id(topic_id), index, ErrorCode.UNKNOWN_TOPIC_ID
+        )
+
+    def _refuse(
+        self, hosted: HostedTopic | None, topic: TopicImage | None, index: int, unknown: ErrorCode
+    ) -> NoReturn:
+        """`unknown` if there is no such topic at all."""
+        if hosted is not None and index in hosted.unavailable:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
+        if topic is not None and index in topic.partitions:
+            raise LedElsewhere(topic.partitions[index])
+        code = unknown if hosted is None and topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        raise ApiError(code, "This server does not host this topic-partition.")
 
     def add(self, partition: Partition) -> None:
         topic, index = partition.topic_partition
@@ -87,16 +99,3 @@ class Partitions:
             return []
         del self.by_id[hosted.topic_id]
         return list(hosted.partitions.values())
-
-
-def _refusal(
-    hosted: HostedTopic | None, topic: TopicImage | None, index: int, unknown: ErrorCode
-) -> ApiError:
-    """`unknown` is the error if there is no such topic."""
-    if hosted is not None and index in hosted.unavailable:
-        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The partition's log directory is offline.")
-    elsewhere = None if topic is None else topic.partitions.get(index)
-    if elsewhere is not None:
-        return NotHere(elsewhere)
-    code = unknown if topic is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ApiError(code, "This server does not host this topic-partition.")

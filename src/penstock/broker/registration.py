@@ -2,7 +2,7 @@
 
 The registration is an ephemeral node, so it goes with the session; whoever sees it go knows that the broker can't act
 for the cluster any more. The moment of its creation is the broker's epoch: it tells one life of a broker from the
-next.
+next. A copy stays, so that the cluster knows of brokers that are away until somebody unregisters them.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from penstock.broker.coordination import Coordination, Create, NodeExists, NoNode, VersionConflict
+from penstock.broker.image_reading import read_brokers
 from penstock.broker.znode_reading import decoded
 from penstock.clock import Clock
 from penstock.controller import znodes
@@ -62,10 +63,29 @@ class Registration:
 
     # the registration
 
+    async def check_addresses(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
+        """Refuses what another broker tells clients to connect to: they would come to the wrong one."""
+        ids = await self.coordination.children(znodes.BROKER_IDS)
+        for other in (await read_brokers(self.coordination, ids)).values():
+            shared = {*other.endpoints.values()} & {*endpoints.values()}
+            if other.id != self.broker_id and shared:
+                taken = ", ".join(f"{host}:{port}" for host, port in sorted(shared))
+                raise ConfigError(
+                    f"advertised.listeners: got {taken}, which broker {other.id} has; takes addresses of its own"
+                )
+
     async def register(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
         """Under the addresses that clients are to use."""
         self.endpoints = dict(endpoints)
-        await self.take(znodes.broker_path(self.broker_id), self._data(), self._is_own)
+        data = self._data()
+        await self.take(znodes.broker_path(self.broker_id), data, self._is_own)
+        await self._leave_copy(znodes.known_broker_path(self.broker_id), data)
+
+    async def _leave_copy(self, path: str, data: bytes) -> None:
+        try:
+            await self.coordination.set(path, data)
+        except NoNode:
+            await self.coordination.ensure(path, data)
 
     def leaving(self) -> tuple[str, bytes]:
         """The node, and what it says of a broker that has others take over what it leads."""

@@ -7,15 +7,17 @@ answers, so that a fetch that waits keeps nothing from others.
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from penstock.broker.partitions import LedElsewhere
 from penstock.broker.share_partition import SharePartition
 from penstock.broker.share_read import ShareRead, scan
 from penstock.broker.share_sessions import PartitionKey
 from penstock.errors import ApiError, ErrorCode, StorageError
 from penstock.log.file_slice import FileSlice
 from penstock.share.in_flight import Wanted
+from penstock.wire.messages.share_acknowledge import PartitionData as AcknowledgedData
 from penstock.wire.messages.share_fetch import AcquiredRecords, LeaderIdAndEpoch, PartitionData
 
 HEAD_BYTES = 1024 * 1024
@@ -200,7 +202,17 @@ def refusal(partition: int, error: ApiError, one: SharePartition | None = None) 
     data = empty_data(partition)
     data.error_code = error.code
     data.error_message = error.message
-    if one is not None and error.code in LEADER_ERRORS:
-        replica_set = one.partition.replica_set
+    known = error if isinstance(error, LedElsewhere) else one.partition if one is not None else None
+    if known is not None and error.code in LEADER_ERRORS:
+        replica_set = known.replica_set
         data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
     return data
+
+
+def leaders_told(answers: Iterable[PartitionData | AcknowledgedData]) -> list[int]:
+    """Who leads the partitions that a client has to look for elsewhere."""
+    return [
+        each.current_leader.leader_id
+        for each in answers
+        if each.error_code in LEADER_ERRORS and each.current_leader is not None
+    ]

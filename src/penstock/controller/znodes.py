@@ -21,6 +21,8 @@ CONFIG_CHANGES = "/config/changes"
 CHANGES = "/penstock/changes"
 """Of all that brokers keep in their image; Kafka's own paths for that stay empty."""
 CHANGE_PREFIX = f"{CHANGES}/change_"
+KNOWN_BROKERS = "/penstock/brokers"
+"""Of each broker that was ever registered what it said then, until it is unregistered."""
 DELETE_TOPICS = "/admin/delete_topics"
 CONFIG_GROUPS = "/config/groups"
 FEATURES = "/feature"
@@ -38,6 +40,7 @@ PERSISTENT_PATHS = (
     DELETE_TOPICS,
     BROKER_SEQUENCE,
     CHANGES,
+    KNOWN_BROKERS,
     "/isr_change_notification",
     "/log_dir_event_notification",
 )
@@ -47,6 +50,10 @@ FEATURES_ENABLED = 1
 
 def broker_path(broker_id: int) -> str:
     return f"{BROKER_IDS}/{broker_id}"
+
+
+def known_broker_path(broker_id: int) -> str:
+    return f"{KNOWN_BROKERS}/{broker_id}"
 
 
 def topic_path(topic: str) -> str:

@@ -12,8 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from penstock.broker.coordination import CoordinationError, TooLarge
+from penstock.broker.image_writing import Configs, Decision
 from penstock.broker.router import RequestContext, handles
-from penstock.controller.znodes import DEFAULT_BROKER
+from penstock.controller import znodes
+from penstock.controller.changes import Changes
 from penstock.errors import ApiError, ErrorCode
 from penstock.settings.broker import ALL_BROKER_SETTINGS
 from penstock.settings.group_config import GROUP_TABLE
@@ -75,15 +77,58 @@ class _Change(NamedTuple):
     """How often each resource appears in the request."""
     validate_only: bool
 
-    async def make(self, decide: Callable[[], dict[str, str]], answer: AnswerT) -> AnswerT:
+    async def make(self, decide: Decision, answer: AnswerT) -> AnswerT:
         kind, name = self.resource.resource_type, self.resource.resource_name
         answer.resource_type, answer.resource_name = kind, name
         try:
             _check_once(self.resource, self.times)
-            await _apply(self.broker, kind, name, decide(), self.validate_only)
+            await self._write(_target(self.broker, kind, name), decide)
         except ApiError as error:
             answer.error_code, answer.error_message = error.code, error.message
         return answer
+
+    async def _write(self, target: "_Target", decide: Decision) -> None:
+        def decide_and_check(known: Configs) -> Configs:
+            configs = decide(known)
+            target.check(configs)
+            return configs
+
+        writer = self.broker.image_writer
+        try:
+            if self.validate_only:
+                await writer.try_configs(target.path, decide_and_check)
+            else:
+                await writer.change_configs(target.path, decide_and_check, target.changes)
+        except TooLarge as error:
+            raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
+        except CoordinationError as error:
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+
+class _Target(NamedTuple):
+    """Where the settings of a resource are stored, and what they have to be."""
+
+    path: str
+    check: Callable[[Configs], None]
+    changes: Changes
+
+
+def _target(broker: "Broker", resource_type: int, name: str) -> _Target:
+    """ApiError if there is no such resource here."""
+    configs = broker.configs
+    if resource_type == TOPIC:
+        broker.topics.existing(name)
+        path = znodes.topic_config_path(name)
+        return _Target(path, partial(configs.check_topic, name), Changes(topic_configs={name}))
+    if resource_type == BROKER:
+        configs.check_broker_name(name)
+        node = name or znodes.DEFAULT_BROKER
+        path = znodes.broker_config_path(node)
+        return _Target(path, partial(configs.check_broker, name), Changes(broker_configs={node}))
+    if resource_type == GROUP:
+        configs.check_group_name(name)
+        return _Target(znodes.group_config_path(name), configs.check_group, Changes(group_configs={name}))
+    raise ApiError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
 
 def _times(resources: Sequence[AnyResource]) -> Times:
@@ -98,7 +143,7 @@ def _check_once(resource: AnyResource, times: Times) -> None:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"Error due to duplicate config keys: {', '.join(twice)}")
 
 
-def _replacement(configs: Sequence[alter_configs.AlterableConfig]) -> dict[str, str]:
+def _replacement(configs: Sequence[alter_configs.AlterableConfig], known: Configs) -> Configs:
     return {config.name: _required(config.name, config.value) for config in configs}
 
 
@@ -108,8 +153,10 @@ def _required(name: str, value: str | None) -> str:
     return value
 
 
-def _changed(broker: "Broker", resource: incremental_alter_configs.AlterConfigsResource) -> dict[str, str]:
-    configs = dict(_current(broker, resource.resource_type, resource.resource_name))
+def _changed(
+    broker: "Broker", resource: incremental_alter_configs.AlterConfigsResource, known: Configs
+) -> Configs:
+    configs = dict(known)
     for change in resource.configs:
         operation = change.config_operation
         if operation == SET:
@@ -127,7 +174,7 @@ def _changed_list(
     broker: "Broker",
     resource: incremental_alter_configs.AlterConfigsResource,
     change: incremental_alter_configs.AlterableConfig,
-    configs: dict[str, str],
+    configs: Configs,
 ) -> str:
     table = TABLES[resource.resource_type]
     if change.name not in table or table[change.name].kind is not Kind.LIST:
@@ -149,39 +196,3 @@ def _changed_list(
         elif change.config_operation == SUBTRACT and item in items:
             items.remove(item)
     return ",".join(items)
-
-
-def _current(broker: "Broker", resource_type: int, name: str) -> dict[str, str]:
-    if resource_type == TOPIC:
-        broker.topics.existing(name)
-        return broker.image.topic_configs.get(name, {})
-    if resource_type == BROKER:
-        broker.configs.check_broker_name(name)
-        return broker.image.broker_configs.get(name or DEFAULT_BROKER, {})
-    if resource_type == GROUP:
-        broker.configs.check_group_name(name)
-        return broker.image.group_configs.get(name, {})
-    raise ApiError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
-
-
-async def _apply(
-    broker: "Broker", resource_type: int, name: str, configs: dict[str, str], validate_only: bool
-) -> None:
-    _current(broker, resource_type, name)  # refuses what is not there
-    try:
-        if resource_type == TOPIC:
-            broker.configs.check_topic(name, configs)
-            if not validate_only:
-                await broker.image_writer.set_topic_configs(name, configs)
-        elif resource_type == GROUP:
-            broker.configs.check_group(configs)
-            if not validate_only:
-                await broker.image_writer.set_group_configs(name, configs)
-        else:
-            broker.configs.check_broker(name, configs)
-            if not validate_only:
-                await broker.image_writer.set_broker_configs(name or DEFAULT_BROKER, configs)
-    except TooLarge as error:
-        raise ApiError(ErrorCode.POLICY_VIOLATION, str(error)) from error
-    except CoordinationError as error:
-        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error

@@ -24,7 +24,7 @@ from penstock.broker.endpoints import endpoints_of
 from penstock.broker.fetch_sessions import FIRST_VERSION_WITH_TOPIC_ID, FetchPlan, Wanted
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
-from penstock.broker.partitions import NotHere
+from penstock.broker.partitions import LedElsewhere
 from penstock.broker.rack_awareness import preferred_replica
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ApiError, ErrorCode
@@ -167,10 +167,10 @@ class Fetch(Parked):
         return data
 
     def find(self, wanted: Wanted) -> Partition:
-        partitions = self.broker.partitions
+        partitions, index = self.broker.partitions, wanted.fetch.partition
         if self.uses_topic_ids:
-            return partitions.find_by_id(wanted.topic.topic_id, wanted.fetch.partition)
-        return partitions.find(wanted.topic.name, wanted.fetch.partition)
+            return partitions.find_by_id(wanted.topic.topic_id, index)
+        return partitions.find(wanted.topic.name, index)
 
     def fill(
         self, partition: Partition, fetch: FetchPartition, data: PartitionData, left: int, at_least_one: bool
@@ -197,7 +197,8 @@ class Fetch(Parked):
             records=b"",
         )
         if error.code in LARGEST_REASON:
-            replica_set = error.replica_set if isinstance(error, NotHere) else self.find(wanted).replica_set
+            known = error if isinstance(error, LedElsewhere) else self.find(wanted)
+            replica_set = known.replica_set
             self.leaders_elsewhere.add(replica_set.leader)
             data.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
         return data

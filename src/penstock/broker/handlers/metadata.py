@@ -1,9 +1,10 @@
 """Metadata.
 
 v0 takes an empty list of topics for all of them, later versions null; v1 returns the controller and racks; v2 the
-cluster id; v4 lets the client forbid auto-creation; v5 returns offline replicas; v7 leader epochs; v8 allowed
-operations; v9 is flexible; v10 has topic ids; v11 leaves the cluster's operations to DescribeCluster; v12 takes
-topics by id, whatever their name is then: clients send null or nothing; v13 may answer REBOOTSTRAP_REQUIRED.
+cluster id; v4 lets the client forbid auto-creation; v5 returns offline replicas; v6 may answer LISTENER_NOT_FOUND; v7
+returns leader epochs; v8 allowed operations; v9 is flexible; v10 has topic ids; v11 leaves the cluster's operations to
+DescribeCluster; v12 takes topics by id, whatever their name is then: clients send null or nothing; v13 may answer
+REBOOTSTRAP_REQUIRED.
 
 A topic that is created on the way is answered with its leader at once, so that the client need not ask again.
 """
@@ -11,12 +12,13 @@ A topic that is created on the way is answered with its leader at once, so that 
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING
 
+from penstock.broker.endpoints import SeenPartition, View
 from penstock.broker.operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from penstock.broker.router import RequestContext, handles
 from penstock.controller.image import TopicImage
 from penstock.controller.topics import check_topic_name
 from penstock.errors import ApiError, ErrorCode
-from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+from penstock.replica.replica_set import ReplicaSet
 from penstock.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 NO_TOPIC_ID = bytes(16)
+FIRST_VERSION_WITH_LISTENER_ERROR = 6
 
 
 @handles(MetadataRequest, versions=(0, 13))
@@ -69,14 +72,18 @@ def _answer(
     broker: "Broker", request: MetadataRequest, context: RequestContext, refused: dict[str, ErrorCode]
 ) -> MetadataResponse:
     image = broker.image
+    listener = context.connection.listener
+    tells_of_listeners = context.version >= FIRST_VERSION_WITH_LISTENER_ERROR
+    no_listener = ErrorCode.LISTENER_NOT_FOUND if tells_of_listeners else ErrorCode.LEADER_NOT_AVAILABLE
+    view = View(image, listener, broker.broker_id, no_listener)
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     if request.topics is None or (context.version == 0 and not request.topics):
-        topics = [_describe(broker, topic, operations) for topic in image.topics.values()]
+        topics = [_describe(broker, topic, operations, view) for topic in image.topics.values()]
     else:
         asked = {(topic.name, topic.topic_id): topic for topic in request.topics}  # each is answered once
-        topics = [_find(broker, wanted, operations, refused) for wanted in asked.values()]
+        topics = [_find(broker, wanted, operations, refused, view) for wanted in asked.values()]
     return MetadataResponse(
-        brokers=brokers_of(broker, context.connection.listener),
+        brokers=brokers_of(broker, listener),
         cluster_id=image.cluster_id,
         controller_id=image.controller_id,
         topics=topics,
@@ -96,16 +103,20 @@ def brokers_of(broker: "Broker", listener: str) -> list[MetadataResponseBroker]:
 
 
 def _find(
-    broker: "Broker", wanted: MetadataRequestTopic, operations: int, refused: dict[str, ErrorCode]
+    broker: "Broker",
+    wanted: MetadataRequestTopic,
+    operations: int,
+    refused: dict[str, ErrorCode],
+    view: View,
 ) -> MetadataResponseTopic:
     if wanted.name is None or _is_by_id(wanted):
         topic = broker.image.topic_by_id(wanted.topic_id)
         if topic is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
-        return _describe(broker, topic, operations)
+        return _describe(broker, topic, operations, view)
     topic = broker.image.topics.get(wanted.name)
     if topic is not None:
-        return _describe(broker, topic, operations)
+        return _describe(broker, topic, operations, view)
     return MetadataResponseTopic(_why_not(wanted.name, refused), wanted.name)
 
 
@@ -117,37 +128,27 @@ def _why_not(name: str, refused: dict[str, ErrorCode]) -> ErrorCode:
     return refused.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _describe(broker: "Broker", topic: TopicImage, operations: int) -> MetadataResponseTopic:
-    offline = broker.offline_partitions(topic.name)
+def _describe(broker: "Broker", topic: TopicImage, operations: int, view: View) -> MetadataResponseTopic:
+    failed = broker.offline_partitions(topic.name)
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
-            _describe_partition(index, state)
-            if index not in offline
-            else _describe_offline(index, state, broker.broker_id)
+            _describe_partition(index, state, view.of(state, has_failed_here=index in failed))
             for index, state in topic.partitions.items()
         ],
         topic_authorized_operations=operations,
     )
 
 
-def _describe_partition(index: int, state: ReplicaSet) -> MetadataResponsePartition:
+def _describe_partition(index: int, state: ReplicaSet, seen: SeenPartition) -> MetadataResponsePartition:
     return MetadataResponsePartition(
-        error_code=ErrorCode.LEADER_NOT_AVAILABLE if state.leader == NO_LEADER else ErrorCode.NONE,
+        error_code=seen.error_code,
         partition_index=index,
-        leader_id=state.leader,
+        leader_id=seen.leader_id,
         leader_epoch=state.leader_epoch,
         replica_nodes=state.replicas,
         isr_nodes=state.isr,
+        offline_replicas=seen.offline_replicas,
     )
-
-
-def _describe_offline(index: int, state: ReplicaSet, broker_id: int) -> MetadataResponsePartition:
-    """A partition whose log directory failed has no leader until the directory is back."""
-    described = _describe_partition(index, state)
-    if state.leader == broker_id:
-        described.error_code, described.leader_id = ErrorCode.LEADER_NOT_AVAILABLE, NO_LEADER
-    described.offline_replicas = [broker_id]
-    return described

@@ -12,15 +12,14 @@ With acks=all the answer waits until all replicas in sync have the records, see 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.committing import Appended, ParkedUntilCommitted, is_committed
 from penstock.broker.endpoints import endpoints_of
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
-from penstock.broker.partitions import NotHere
+from penstock.broker.partitions import LedElsewhere
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.transaction_membership import Question
 from penstock.broker.transactional_produce import (
@@ -168,21 +167,19 @@ class Produce:
         self.uncommitted: list[Appended] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
-        partitions = self.broker.partitions
-        if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
-            find = partial(partitions.find_by_id, topic.topic_id)
-        else:
-            find = partial(partitions.find, topic.name)
-        responses = [self.append(find, data) for data in topic.partition_data]
+        responses = [self.append(topic, data) for data in topic.partition_data]
         return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
-    def append(
-        self, find: Callable[[int], Partition], data: PartitionProduceData
-    ) -> PartitionProduceResponse:
+    def find(self, topic: TopicProduceData, index: int) -> Partition:
+        if self.version >= FIRST_VERSION_WITH_TOPIC_ID:
+            return self.broker.partitions.find_by_id(topic.topic_id, index)
+        return self.broker.partitions.find(topic.name, index)
+
+    def append(self, to: TopicProduceData, data: PartitionProduceData) -> PartitionProduceResponse:
         records = data.records
         partition = None
         try:
-            partition = find(data.index)
+            partition = self.find(to, data.index)
             topic = partition.topic_partition.topic
             if topic in INTERNAL_TOPICS and not self.may_write_internal:
                 raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
@@ -303,13 +300,11 @@ def _refuse(answer: PartitionProduceResponse, error: ApiError, partition: Partit
     answer.error_code, answer.error_message, answer.base_offset = error.code, error.message, -1
     if isinstance(error, RecordError):
         answer.record_errors = [BatchIndexAndErrorMessage(*one) for one in error.record_errors]
-    if error.code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
-        return
-    replica_set = error.replica_set if isinstance(error, NotHere) else None
-    if partition is not None:
-        replica_set = partition.replica_set
-    if replica_set is not None:
-        answer.current_leader = LeaderIdAndEpoch(replica_set.leader, replica_set.leader_epoch)
+    if error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        known = error if isinstance(error, LedElsewhere) else partition
+        if known is not None:
+            state = known.replica_set
+            answer.current_leader = LeaderIdAndEpoch(state.leader, state.leader_epoch)
 
 
 def _refuse_all(topics: Sequence[TopicProduceData], code: ErrorCode) -> ProduceResponse:

@@ -6,8 +6,9 @@ v1 is the first stable version; v2 has renewal of locks, and tells how long a lo
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
+from penstock.broker.endpoints import endpoints_of
 from penstock.broker.router import RequestContext, handles
-from penstock.broker.share_fetch import LEADER_ERRORS
+from penstock.broker.share_fetch import LEADER_ERRORS, leaders_told
 from penstock.broker.share_requests import (
     acknowledgements_of,
     begin_acknowledging,
@@ -19,6 +20,7 @@ from penstock.broker.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, Partition
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.share_acknowledge import (
     LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
@@ -39,7 +41,7 @@ def handle_share_acknowledge(
         _continue(broker, request, key)
     except ApiError as error:
         return ShareAcknowledgeResponse(error_code=error.code)
-    return _answer(broker, request, key, context.version)
+    return _answer(broker, request, key, context)
 
 
 def _continue(broker: "Broker", request: ShareAcknowledgeRequest, key: SessionKey) -> None:
@@ -53,11 +55,13 @@ def _continue(broker: "Broker", request: ShareAcknowledgeRequest, key: SessionKe
 
 
 async def _answer(
-    broker: "Broker", request: ShareAcknowledgeRequest, key: SessionKey, version: int
+    broker: "Broker", request: ShareAcknowledgeRequest, key: SessionKey, context: RequestContext
 ) -> ShareAcknowledgeResponse:
+    version, listener = context.version, context.connection.listener
     said = acknowledgements_of(request)
     begun = begin_acknowledging(broker, key, said, version=version, is_renewal=request.is_renew_ack)
     results = await finish_acknowledging(begun)
+    answers = {where: _result(broker, where, error) for where, error in results.items()}
     if request.share_session_epoch == FINAL_EPOCH:
         broker.coordinators.sharing.close_session(key)
     return ShareAcknowledgeResponse(
@@ -65,11 +69,10 @@ async def _answer(
             key.group_id
         ).share_record_lock_duration_ms,
         responses=[
-            ShareAcknowledgeTopicResponse(
-                topic_id, [_result(broker, where, results[where]) for where in keys]
-            )
-            for topic_id, keys in by_topic(results).items()
+            ShareAcknowledgeTopicResponse(topic_id, [answers[where] for where in keys])
+            for topic_id, keys in by_topic(answers).items()
         ],
+        node_endpoints=endpoints_of(broker.image, leaders_told(answers.values()), listener, NodeEndpoint),
     )
 
 

@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
+from penstock.broker.endpoints import endpoints_of
 from penstock.broker.router import RequestContext, handles
-from penstock.broker.share_fetch import FetchLimits, ShareFetch, empty_data, refusal
+from penstock.broker.share_fetch import FetchLimits, ShareFetch, empty_data, leaders_told, refusal
 from penstock.broker.share_partition import SharePartition
 from penstock.broker.share_requests import (
     acknowledgements_of,
@@ -31,6 +32,7 @@ from penstock.broker.share_sessions import (
 )
 from penstock.errors import ApiError, ErrorCode
 from penstock.wire.messages.share_fetch import (
+    NodeEndpoint,
     PartitionData,
     ShareFetchableTopicResponse,
     ShareFetchRequest,
@@ -57,7 +59,7 @@ def handle_share_fetch(
         if error.code == ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             return _refuse_late(refused, request.max_wait_ms)
         return refused
-    return _answer(broker, request, key, session, context.version)
+    return _answer(broker, request, key, session, context)
 
 
 async def _refuse_late(refused: ShareFetchResponse, wait_ms: int) -> ShareFetchResponse:
@@ -97,8 +99,13 @@ def _plan(
 
 
 async def _answer(
-    broker: "Broker", request: ShareFetchRequest, key: SessionKey, session: ShareSession | None, version: int
+    broker: "Broker",
+    request: ShareFetchRequest,
+    key: SessionKey,
+    session: ShareSession | None,
+    context: RequestContext,
 ) -> ShareFetchResponse:
+    version, listener = context.version, context.connection.listener
     said = {where: batches for where, batches in acknowledgements_of(request).items() if batches}
     begun = begin_acknowledging(broker, key, said, version=version, is_renewal=request.is_renew_ack)
     fetched: dict[PartitionKey, PartitionData] = {}
@@ -120,6 +127,7 @@ async def _answer(
             ShareFetchableTopicResponse(topic_id, [fetched[where] for where in keys])
             for topic_id, keys in by_topic(fetched).items()
         ],
+        node_endpoints=endpoints_of(broker.image, leaders_told(fetched.values()), listener, NodeEndpoint),
     )
 
 
