@@ -27,7 +27,7 @@ from penstock.wire.messages.describe_share_group_offsets import DescribeShareGro
 from penstock.wire.messages.describe_transactions import DescribeTransactionsRequest
 from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from penstock.wire.messages.list_offsets import ListOffsetsRequest
-from penstock.wire.messages.metadata import MetadataRequest
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.wire.messages.offset_commit import OffsetCommitRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
@@ -46,12 +46,22 @@ CHARACTERS_OF_AN_ELEMENT = 64
 """That many more in a name cost as much as one more name."""
 
 
+def named_topic(topic: MetadataRequestTopic) -> object:
+    return topic.name, topic.topic_id
+
+
 class Sliced(NamedTuple):
     asked: str
     """The array of the request of which a slice is a request, too."""
     answered: str
     """The array of the response that has an element for each of those, in the same order."""
     size: int = SLICE_ELEMENTS
+    key: Callable[[Any], object] | None = None
+    """By which the handler answers an element once, however often it is asked for: in all slices together."""
+
+    def of(self, request: ApiMessage) -> list[Any]:
+        elements = list(getattr(request, self.asked) or ())
+        return elements if self.key is None else list({self.key(one): one for one in elements}.values())
 
 
 SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
@@ -65,7 +75,7 @@ SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
     DescribeTransactionsRequest: (Sliced("transactional_ids", "transaction_states"),),
     FindCoordinatorRequest: (Sliced("coordinator_keys", "coordinators"),),
     ListOffsetsRequest: (Sliced("topics", "topics"),),
-    MetadataRequest: (Sliced("topics", "topics"),),
+    MetadataRequest: (Sliced("topics", "topics", key=named_topic),),
     OffsetCommitRequest: (Sliced("topics", "topics"),),
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
@@ -102,7 +112,7 @@ async def _in_slices(
     connection: Connection, request: ApiMessage, sliced: Sliced, handle: Handle
 ) -> ApiMessage:
     whole: ApiMessage | None = None
-    for part, goes_on in _slices(getattr(request, sliced.asked), sliced.size):
+    for part, goes_on in _slices(sliced.of(request), sliced.size):
         one = copy.copy(request)
         setattr(one, sliced.asked, part)
         answer = await _answer_of(connection, handle(one))
