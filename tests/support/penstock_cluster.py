@@ -28,6 +28,8 @@ from tools.suite.processes import starts_processes
 
 RACKS = {1: "left", 2: "right", 3: "right"}
 PATIENCE_SECONDS = 60.0
+QUOTA_SECONDS = 2
+"""So far back a throttle looks: what was not used of them may come at once."""
 SETTINGS = {
     "min.insync.replicas": "1",
     "auto.leader.rebalance.enable": "false",
@@ -40,6 +42,7 @@ SETTINGS = {
     "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
     "replica.fetch.max.bytes": "1024",
     "replica.fetch.response.max.bytes": "1024",
+    "replication.quota.window.num": str(QUOTA_SECONDS),
 }
 
 

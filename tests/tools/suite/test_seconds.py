@@ -22,7 +22,8 @@ def test_folders_and_files_are_listed_by_their_seconds(tmp_path: Path) -> None:
     assert "13 tests  all" in folders
     rows = [line for line in slowest.splitlines() if " tests  " in line]
     assert len(rows) == 10
-    assert "1.2 s      1 tests  tests/other/test_slow.py" in rows[0]
+    assert rows[0].endswith("1 tests  tests/other/test_slow.py")
+    assert float(rows[0].split()[0]) >= 1.2
 
 
 def test_a_run_of_one_folder_says_nothing(tmp_path: Path) -> None:
