@@ -190,9 +190,22 @@ def _changed_list(
             else broker.configs.default_of_broker(change.name)
         )
     items = [item for item in text.split(",") if item]
-    for item in _required(change.name, change.value).split(","):
-        if change.config_operation == APPEND and item not in items:
-            items.append(item)
-        elif change.config_operation == SUBTRACT and item in items:
-            items.remove(item)
-    return ",".join(items)
+    said = _required(change.name, change.value).split(",")
+    return ",".join(appended(items, said) if change.config_operation == APPEND else without(items, said))
+
+
+def appended(items: list[str], more: list[str]) -> list[str]:
+    known = set(items)
+    return items + [item for item in dict.fromkeys(more) if item not in known]
+
+
+def without(items: list[str], fewer: list[str]) -> list[str]:
+    """What is subtracted once is taken out once."""
+    left = Counter(fewer)
+    kept = []
+    for item in items:
+        if left[item]:
+            left[item] -= 1
+        else:
+            kept.append(item)
+    return kept
