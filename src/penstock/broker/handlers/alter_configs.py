@@ -190,9 +190,10 @@ def _changed_list(
             else broker.configs.default_of_broker(change.name)
         )
     items = [item for item in text.split(",") if item]
-    for item in _required(change.name, change.value).split(","):
-        if change.config_operation == APPEND and item not in items:
-            items.append(item)
-        elif change.config_operation == SUBTRACT and item in items:
-            items.remove(item)
+    given = dict.fromkeys(_required(change.name, change.value).split(","))
+    if change.config_operation == APPEND:
+        known = set(items)
+        items += [item for item in given if item not in known]
+    else:
+        items = [item for item in items if item not in given]
     return ",".join(items)
