@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from penstock.broker.connection import Answer, Connection
-from penstock.broker.parked import Encoded, Parked
+from penstock.broker.parked import Encoded, Parked, message_of
 from penstock.wire.codec import MAX_ELEMENTS, decode_message
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
@@ -32,6 +32,7 @@ from penstock.wire.messages.offset_commit import OffsetCommitRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from penstock.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from penstock.wire.schema import ApiMessage, Message
 
 MAX_ELEMENTS_IN_SLICES = 250_000
@@ -42,6 +43,8 @@ LONG_FROM_BYTES = 256 * 1024
 SLICE_ELEMENTS = 5_000
 SLICE_CONFIGS = 200
 """Resources of DescribeConfigs, each of which may be answered with forty configs."""
+SLICE_SHARE_GROUPS = 500
+"""Of which each is asked of its coordinator as if it came alone."""
 CHARACTERS_OF_AN_ELEMENT = 64
 """That many more in a name cost as much as one more name."""
 
@@ -52,6 +55,8 @@ class Sliced(NamedTuple):
     answered: str
     """The array of the response that has an element for each of those, in the same order."""
     size: int = SLICE_ELEMENTS
+    identity: Callable[[Any], Any] | None = None
+    """Of an element that is answered once, however often it is there."""
 
 
 SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
@@ -65,14 +70,18 @@ SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
     DescribeTransactionsRequest: (Sliced("transactional_ids", "transaction_states"),),
     FindCoordinatorRequest: (Sliced("coordinator_keys", "coordinators"),),
     ListOffsetsRequest: (Sliced("topics", "topics"),),
-    MetadataRequest: (Sliced("topics", "topics"),),
+    MetadataRequest: (Sliced("topics", "topics", identity=lambda topic: (topic.name, topic.topic_id)),),
     OffsetCommitRequest: (Sliced("topics", "topics"),),
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
-    ShareGroupDescribeRequest: (Sliced("group_ids", "groups"),),
+    ShareGroupDescribeRequest: (Sliced("group_ids", "groups", SLICE_SHARE_GROUPS),),
+    TxnOffsetCommitRequest: (Sliced("topics", "topics"),),
 }
 
-LONG_FROM: dict[type[ApiMessage], int] = {DescribeConfigsRequest: SLICE_CONFIGS}
+LONG_FROM: dict[type[ApiMessage], int] = {
+    DescribeConfigsRequest: SLICE_CONFIGS,
+    ShareGroupDescribeRequest: SLICE_SHARE_GROUPS,
+}
 """Elements in requests that are long before they have `MAX_ELEMENTS`."""
 
 Handle = Callable[[Any], Any]
@@ -102,7 +111,10 @@ async def _in_slices(
     connection: Connection, request: ApiMessage, sliced: Sliced, handle: Handle
 ) -> ApiMessage:
     whole: ApiMessage | None = None
-    for part, goes_on in _slices(getattr(request, sliced.asked), sliced.size):
+    elements = getattr(request, sliced.asked)
+    if sliced.identity is not None:
+        elements = list({sliced.identity(element): element for element in elements}.values())
+    for part, goes_on in _slices(elements, sliced.size):
         one = copy.copy(request)
         setattr(one, sliced.asked, part)
         answer = await _answer_of(connection, handle(one))
@@ -122,7 +134,7 @@ async def _answer_of(connection: Connection, answer: Answer) -> ApiMessage | Non
         return await connection.park(answer)
     if answer is None or isinstance(answer, ApiMessage):
         return answer
-    return await answer
+    return message_of(await answer)
 
 
 def _slices(elements: list[Any], most: int) -> Iterator[tuple[list[Any], bool]]:
