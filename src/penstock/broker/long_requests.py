@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from penstock.broker.asked_once import ANSWERED_ONCE, leave_out_repetitions
 from penstock.broker.connection import Answer, Connection
 from penstock.broker.parked import Encoded, Parked, message_of
 from penstock.wire.codec import MAX_ELEMENTS, decode_message
@@ -55,8 +56,6 @@ class Sliced(NamedTuple):
     answered: str
     """The array of the response that has an element for each of those, in the same order."""
     size: int = SLICE_ELEMENTS
-    identity: Callable[[Any], Any] | None = None
-    """Of an element that is answered once, however often it is there."""
 
 
 SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
@@ -70,7 +69,7 @@ SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
     DescribeTransactionsRequest: (Sliced("transactional_ids", "transaction_states"),),
     FindCoordinatorRequest: (Sliced("coordinator_keys", "coordinators"),),
     ListOffsetsRequest: (Sliced("topics", "topics"),),
-    MetadataRequest: (Sliced("topics", "topics", identity=lambda topic: (topic.name, topic.topic_id)),),
+    MetadataRequest: (Sliced("topics", "topics"),),
     OffsetCommitRequest: (Sliced("topics", "topics"),),
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
@@ -100,6 +99,8 @@ async def answer_at_length(
     most = MAX_ELEMENTS_IN_SLICES if cls in SLICED else MAX_ELEMENTS_IN_ONE_PIECE
     async with connection.router.broker.long_work:
         request = await asyncio.to_thread(decode_message, cls, version, frame, position, most)
+    if cls in ANSWERED_ONCE:
+        leave_out_repetitions(request, ANSWERED_ONCE[cls])
     for sliced in SLICED.get(cls, ()):
         if getattr(request, sliced.asked):
             answer = await _in_slices(connection, request, sliced, handle)
@@ -111,10 +112,7 @@ async def _in_slices(
     connection: Connection, request: ApiMessage, sliced: Sliced, handle: Handle
 ) -> ApiMessage:
     whole: ApiMessage | None = None
-    elements = getattr(request, sliced.asked)
-    if sliced.identity is not None:
-        elements = list({sliced.identity(element): element for element in elements}.values())
-    for part, goes_on in _slices(elements, sliced.size):
+    for part, goes_on in _slices(getattr(request, sliced.asked), sliced.size):
         one = copy.copy(request)
         setattr(one, sliced.asked, part)
         answer = await _answer_of(connection, handle(one))

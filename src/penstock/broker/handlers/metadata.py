@@ -111,8 +111,7 @@ def _asked(
     """The topics that are there, and the answers for those that are not."""
     if request.topics is None or (context.version == 0 and not request.topics):
         return list(broker.image.topics.values())
-    asked = {(topic.name, topic.topic_id): topic for topic in request.topics}  # each is answered once
-    return [_find(broker, wanted, refused) for wanted in asked.values()]
+    return [_find(broker, wanted, refused) for wanted in request.topics]
 
 
 def _find(
