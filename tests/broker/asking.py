@@ -30,7 +30,7 @@ PRODUCE_BY_NAME = 12
 """The newest version of Produce that names topics."""
 FETCH_BY_NAME = 12
 TOPIC_RESOURCE = 2
-SET = 0
+SET, APPEND = 0, 2
 INCREMENTAL_ALTER_CONFIGS_OPERATION_DELETE = 1
 
 _numbers = itertools.count()

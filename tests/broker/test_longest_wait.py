@@ -1,8 +1,8 @@
 """One event loop serves everybody, so nobody may keep it: while one client is served, others are answered.
 
-Every API is sent the largest bodies that a request may have: each of its arrays in turn as long as is taken, and with
-the longest names that fit. That is what `make faults` does; `make test` asks for as many elements as are answered at
-once, and for an eighth of the bytes.
+Every API is sent the largest bodies that a request may have: each of its arrays in turn as long as is taken, with
+partitions that there are, and with the longest names that fit. That is what `make faults` does; `make test` asks for as
+many elements as are answered at once, and for an eighth of the bytes.
 A client in a process of its own asks all the while; judged is the broker's part of its longest wait, which does not
 count the time that either of them stood in line for a processor (`tests.support.bystander`).
 """
@@ -18,7 +18,12 @@ from typing import Any
 
 import pytest
 
-from penstock.broker.long_requests import MAX_ELEMENTS_IN_ONE_PIECE, MAX_ELEMENTS_IN_SLICES, SLICED
+from penstock.broker.long_requests import (
+    LONG_FROM_BYTES,
+    MAX_ELEMENTS_IN_ONE_PIECE,
+    MAX_ELEMENTS_IN_SLICES,
+    SLICED,
+)
 from penstock.broker.router import APIS, Api, load_handlers
 from penstock.errors import ErrorCode
 from penstock.records.builder import build_batch
@@ -28,14 +33,29 @@ from penstock.wire.codec import MAX_ELEMENTS
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
+from penstock.wire.messages.describe_producers import DescribeProducersRequest
+from penstock.wire.messages.describe_producers import TopicRequest as DescribedTopic
+from penstock.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from penstock.wire.messages.list_transactions import ListTransactionsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.wire.primitives import MAX_STRING_BYTES
 from penstock.wire.schema import ApiMessage, Message
 from tests.broker.asking import (
+    APPEND,
     PRODUCE_BY_NAME,
+    TOPIC_RESOURCE,
+    batch_of,
     create_topic,
     has_leaders,
     log_end_offset,
@@ -98,12 +118,14 @@ class Filler:
             return lambda: self.message(each.struct, here)
         if each.element_kind == "string":
             return lambda: self._string(here)
+        if "partition" in each.name and each.element_kind == "int32":
+            return lambda: next(self._numbers) % KEPT_PARTITIONS
         plain = {"bytes": b"bread", "records": None, "uuid": self.topic_id, "bool": False, "float64": 1.0}
         return lambda: plain.get(each.element_kind, 0)
 
     def _string(self, here: str) -> str:
         """Topics that are there for the API's short way, and as many names as there are elements for its long one."""
-        if self.length == 1 or (self.string_length and not f"{here}.".startswith(f"{self.long}.")):
+        if self.length == 1 or not f"{here}.".startswith(f"{self.long}."):
             return KEPT
         return f"{self.prefix}-{next(self._numbers)}".ljust(self.string_length, "x")
 
@@ -177,7 +199,11 @@ def test_no_api_keeps_the_loop(busy: Platform, name: str) -> None:
     frames = []
     for path in arrays_of(api.request):
         per_element = 1 + sum(other.startswith(f"{path}.") for other in arrays_of(api.request))
-        frames.append(frame_of(api, Filler(known, path, most // per_element - 10, prefix=name)))
+        count = most // per_element - 10
+        frames.append(frame_of(api, Filler(known, path, count, prefix=name)))
+        if len(frames[-1]) > LONG_FROM_BYTES:  # it is done in slices: as many as are not
+            count = count * (LONG_FROM_BYTES - 10_000) // len(frames[-1])
+            frames.append(frame_of(api, Filler(known, path, count, prefix=name)))
     assert longest_wait(busy, *frames) < LONGEST_WAIT_SECONDS
 
 
@@ -328,11 +354,62 @@ def test_a_topic_of_many_partitions_comes_and_grows_in_slices(busy: Platform) ->
     assert bystander.broker < LONGEST_WAIT_SECONDS
     with WireClient(busy.bootstrap) as client:
         assert has_leaders(client, "many", 2_000)
+    delete_records_of_all(busy, "many", 2_000)
+    end_a_transaction_in_all(busy, "many", 2_000)
     with WireClient(busy.bootstrap) as client, waiting(busy) as bystander:
         (gone,) = client.send(
             DeleteTopicsRequest(topics=[DeleteTopicState(name="many")], timeout_ms=30_000)
         ).responses
         assert gone.error_code == 0
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+def delete_records_of_all(busy: Platform, topic: str, partitions: int) -> None:
+    """And of each more than once."""
+    asked = [DeleteRecordsPartition(index % partitions, -1) for index in range(10 * partitions)]
+    with WireClient(busy.bootstrap, timeout=120.0) as client, waiting(busy) as bystander:
+        (answer,) = client.send(DeleteRecordsRequest([DeleteRecordsTopic(topic, asked)], 30_000)).topics
+        assert [(one.error_code, one.low_watermark) for one in answer.partitions] == [(0, 0)] * len(asked)
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+def end_a_transaction_in_all(busy: Platform, topic: str, partitions: int) -> None:
+    with WireClient(busy.bootstrap, timeout=120.0) as client, waiting(busy) as bystander:
+        transactor = Transactor(client, protocol=1)
+        assert transactor.add(topic, *range(partitions)) == 0
+        transactor.commit()
+        assert all(log_end_offset(client, topic, index) == 1 for index in range(0, partitions, 50))
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+def test_a_long_list_of_a_config_that_is_appended_to(busy: Platform) -> None:
+    key = "leader.replication.throttled.replicas"
+    with WireClient(busy.bootstrap) as client, waiting(busy) as bystander:
+        topic = unique_topic(client)
+        for start in range(0, 45_000, 3_000):
+            replicas = ",".join(f"{index}:0" for index in range(start, start + 3_000))
+            resource = AlterConfigsResource(TOPIC_RESOURCE, topic, [AlterableConfig(key, APPEND, replicas)])
+            (answer,) = client.send(IncrementalAlterConfigsRequest([resource])).responses
+            assert answer.error_code == 0, answer
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+PRODUCERS = 10_000
+
+
+def test_a_partition_of_many_producers(busy: Platform) -> None:
+    with WireClient(busy.bootstrap, timeout=60.0) as client:
+        topic = unique_topic(client)
+        for first in range(0, PRODUCERS, 1000):
+            for number in range(first, first + 1000):
+                batch = batch_of(b"x", producer_id=number, producer_epoch=0, base_sequence=0)
+                client.post(produce_request(topic, batch), PRODUCE_BY_NAME)
+            for _ in range(1000):
+                client.receive_frame()
+        with waiting(busy) as bystander:
+            answer = client.send(DescribeProducersRequest([DescribedTopic(topic, [0] * 100)] * 2))
+    described = [partition for one in answer.topics for partition in one.partitions]
+    assert [len(partition.active_producers) for partition in described] == [PRODUCERS], "answered once"
     assert bystander.broker < LONGEST_WAIT_SECONDS
 
 

@@ -37,7 +37,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, cast
 
 from penstock.broker.loop_meter import Metered
-from penstock.broker.parked import Encoded, Parked
+from penstock.broker.parked import Encoded, Large, Parked
 from penstock.broker.produce_memo import ProduceMemos
 from penstock.broker.receive_buffers import LARGE_BUFFER_BYTES, SMALL_BUFFER_BYTES
 from penstock.errors import ProtocolError
@@ -64,7 +64,7 @@ _frame_size = struct.Struct(">i").unpack_from
 _api_key = struct.Struct(">h").unpack_from
 
 
-Answer = ApiMessage | Parked | Awaitable[ApiMessage | None] | None
+Answer = ApiMessage | Parked | Awaitable[ApiMessage | Large | None] | None
 """What a handler returns: a response now, later, or none at all (acks=0)."""
 
 
@@ -277,7 +277,10 @@ class Connection(asyncio.BufferedProtocol):
     # answers
 
     def answer(
-        self, answer: Answer | Awaitable[ApiMessage | Encoded | None], version: int, correlation_id: int
+        self,
+        answer: Answer | Awaitable[ApiMessage | Encoded | Large | None],
+        version: int,
+        correlation_id: int,
     ) -> None:
         """Takes what the handler returned for the request at work."""
         if isinstance(answer, ApiMessage):
@@ -307,10 +310,15 @@ class Connection(asyncio.BufferedProtocol):
             self._parked = None
 
     async def _wait_for(
-        self, answer: Awaitable[ApiMessage | Encoded | None], version: int, correlation_id: int
+        self, answer: Awaitable[ApiMessage | Encoded | Large | None], version: int, correlation_id: int
     ) -> None:
         try:
             response = await answer
+            if isinstance(response, Large):
+                parts = await asyncio.to_thread(
+                    encode_response_frame, response.message, version, correlation_id
+                )
+                response = Encoded(parts)
         except ProtocolError as error:
             log.warning("closing the connection of %s: %s", self.peer, error)
             self.close()

@@ -13,8 +13,9 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from penstock.broker.asked_once import ANSWERED_ONCE, leave_out_repetitions
 from penstock.broker.connection import Answer, Connection
-from penstock.broker.parked import Encoded, Parked
+from penstock.broker.parked import Encoded, Parked, message_of
 from penstock.wire.codec import MAX_ELEMENTS, decode_message
 from penstock.wire.frames import encode_response_frame
 from penstock.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
@@ -27,11 +28,12 @@ from penstock.wire.messages.describe_share_group_offsets import DescribeShareGro
 from penstock.wire.messages.describe_transactions import DescribeTransactionsRequest
 from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from penstock.wire.messages.list_offsets import ListOffsetsRequest
-from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.wire.messages.metadata import MetadataRequest
 from penstock.wire.messages.offset_commit import OffsetCommitRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from penstock.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from penstock.wire.schema import ApiMessage, Message
 
 MAX_ELEMENTS_IN_SLICES = 250_000
@@ -42,12 +44,10 @@ LONG_FROM_BYTES = 256 * 1024
 SLICE_ELEMENTS = 5_000
 SLICE_CONFIGS = 200
 """Resources of DescribeConfigs, each of which may be answered with forty configs."""
+SLICE_SHARE_GROUPS = 500
+"""Of which each is asked of its coordinator as if it came alone."""
 CHARACTERS_OF_AN_ELEMENT = 64
 """That many more in a name cost as much as one more name."""
-
-
-def named_topic(topic: MetadataRequestTopic) -> object:
-    return topic.name, topic.topic_id
 
 
 class Sliced(NamedTuple):
@@ -56,12 +56,6 @@ class Sliced(NamedTuple):
     answered: str
     """The array of the response that has an element for each of those, in the same order."""
     size: int = SLICE_ELEMENTS
-    key: Callable[[Any], object] | None = None
-    """By which the handler answers an element once, however often it is asked for: in all slices together."""
-
-    def of(self, request: ApiMessage) -> list[Any]:
-        elements = list(getattr(request, self.asked) or ())
-        return elements if self.key is None else list({self.key(one): one for one in elements}.values())
 
 
 SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
@@ -75,14 +69,18 @@ SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
     DescribeTransactionsRequest: (Sliced("transactional_ids", "transaction_states"),),
     FindCoordinatorRequest: (Sliced("coordinator_keys", "coordinators"),),
     ListOffsetsRequest: (Sliced("topics", "topics"),),
-    MetadataRequest: (Sliced("topics", "topics", key=named_topic),),
+    MetadataRequest: (Sliced("topics", "topics"),),
     OffsetCommitRequest: (Sliced("topics", "topics"),),
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
-    ShareGroupDescribeRequest: (Sliced("group_ids", "groups"),),
+    ShareGroupDescribeRequest: (Sliced("group_ids", "groups", SLICE_SHARE_GROUPS),),
+    TxnOffsetCommitRequest: (Sliced("topics", "topics"),),
 }
 
-LONG_FROM: dict[type[ApiMessage], int] = {DescribeConfigsRequest: SLICE_CONFIGS}
+LONG_FROM: dict[type[ApiMessage], int] = {
+    DescribeConfigsRequest: SLICE_CONFIGS,
+    ShareGroupDescribeRequest: SLICE_SHARE_GROUPS,
+}
 """Elements in requests that are long before they have `MAX_ELEMENTS`."""
 
 Handle = Callable[[Any], Any]
@@ -101,6 +99,8 @@ async def answer_at_length(
     most = MAX_ELEMENTS_IN_SLICES if cls in SLICED else MAX_ELEMENTS_IN_ONE_PIECE
     async with connection.router.broker.long_work:
         request = await asyncio.to_thread(decode_message, cls, version, frame, position, most)
+    if cls in ANSWERED_ONCE:
+        leave_out_repetitions(request, ANSWERED_ONCE[cls])
     for sliced in SLICED.get(cls, ()):
         if getattr(request, sliced.asked):
             answer = await _in_slices(connection, request, sliced, handle)
@@ -112,7 +112,7 @@ async def _in_slices(
     connection: Connection, request: ApiMessage, sliced: Sliced, handle: Handle
 ) -> ApiMessage:
     whole: ApiMessage | None = None
-    for part, goes_on in _slices(sliced.of(request), sliced.size):
+    for part, goes_on in _slices(getattr(request, sliced.asked), sliced.size):
         one = copy.copy(request)
         setattr(one, sliced.asked, part)
         answer = await _answer_of(connection, handle(one))
@@ -132,7 +132,7 @@ async def _answer_of(connection: Connection, answer: Answer) -> ApiMessage | Non
         return await connection.park(answer)
     if answer is None or isinstance(answer, ApiMessage):
         return answer
-    return await answer
+    return message_of(await answer)
 
 
 def _slices(elements: list[Any], most: int) -> Iterator[tuple[list[Any], bool]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import Doomed
 from penstock.broker.log_cleaning import LogCleaning
+from penstock.broker.turns import Turns
 from penstock.errors import ApiError, StorageError
 
 if TYPE_CHECKING:
@@ -111,8 +112,11 @@ class Maintenance:
 
     async def expire_producers(self) -> None:
         now_ms = self.broker.clock.now_ms()
+        turns = Turns()
         for partition in self._online():
             partition.log.expire_producers(now_ms)
+            if turns.is_over:
+                await turns.let_others()
 
     async def remove_doomed(self) -> None:
         now_ms = self.broker.clock.now_ms()

@@ -13,6 +13,17 @@ class Encoded(NamedTuple):
     parts: list[Part]
 
 
+class Large(NamedTuple):
+    """A response that would take the event loop long to encode: a thread does it."""
+
+    message: ApiMessage
+
+
+def message_of(answer: ApiMessage | Large | None) -> ApiMessage | None:
+    """For who does not encode it, or does so in a thread anyway."""
+    return answer.message if isinstance(answer, Large) else answer
+
+
 class Parked:
     """A request whose answer comes later: its handler derives from this, and calls `respond` in the end."""
 

@@ -278,6 +278,8 @@ class Partition:
         leader = self.leader
         if leader is None or broker_id not in leader.followers:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if offset > self.log.log_end_offset:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)  # it has something else, and is told to begin anew
         leader.followers[broker_id].log_start_offset = log_start_offset
         if leader.on_fetch(broker_id, offset, self.log.log_end_offset, now_ms) and self.waiters:
             self.directory.wake(self)
@@ -399,8 +401,13 @@ class Partition:
 
     # deletion
 
-    async def delete_records_before(self, offset: int) -> int:
-        """Hides the records below `offset` for good; returns the new log start offset."""
+    async def delete_records_before(self, offset: int) -> None:
+        """Hides the records below `offset` for good."""
+        self.hide_records_before(offset)
+        await self.directory.checkpoint_log_starts()
+
+    def hide_records_before(self, offset: int) -> None:
+        """Until the next start; for good when the directory's log starts are checkpointed."""
         if "delete" not in self.log.settings.cleanup_policy:
             raise ApiError(
                 ErrorCode.POLICY_VIOLATION,
@@ -408,6 +415,7 @@ class Partition:
             )
         if not 0 <= offset <= self.high_watermark:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        self.log.delete_records_before(offset)
-        await self.directory.checkpoint_log_starts()
-        return self.log.log_start_offset
+        try:
+            self.log.delete_records_before(offset)
+        except StorageError as error:
+            raise self.on_failure(error) from error

@@ -18,6 +18,7 @@ from penstock.broker.controller import Controller, NotController
 from penstock.broker.coordination import CoordinationError, NoNode, TooLarge, VersionConflict
 from penstock.broker.coordination import Set as SetNode
 from penstock.broker.topics import Topics
+from penstock.broker.turns import Turns
 from penstock.controller import znodes
 from penstock.controller.changes import Changes
 from penstock.controller.image import TopicImage
@@ -68,18 +69,21 @@ class Reassigning:
                     )
                     return dict.fromkeys(targets, error)
                 outcome: Outcome = {}
-                changed = self._decide(
+                changed = await self._decide(
                     topic, targets, outcome, allow_replication_factor_change=allow_replication_factor_change
                 )
                 if await self._try_to_write(topic, changed):
                     return outcome
         raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"The replicas of topic {name} change again and again.")
 
-    def _decide(
+    async def _decide(
         self, topic: TopicImage, targets: Targets, outcome: Outcome, *, allow_replication_factor_change: bool
     ) -> dict[int, ReplicaSet]:
         changed = {}
+        turns = Turns()
         for index, target in targets.items():
+            if turns.is_over:
+                await turns.let_others()
             outcome[index] = None
             try:
                 changed[index] = self._decide_one(

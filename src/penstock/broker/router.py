@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from penstock.broker import forwarding
+from penstock.broker.asked_once import ANSWERED_ONCE, Once, leave_out_repetitions
 from penstock.broker.connection import Answer, Connection, RequestContext
 from penstock.broker.long_requests import LONG_FROM, LONG_FROM_BYTES, SLICED, answer_at_length
 from penstock.broker.loop_meter import LoopMeter
@@ -104,6 +105,7 @@ class Route(NamedTuple):
     max_elements: int
     max_bytes: int
     """Of a request that is read and answered at once."""
+    once: Once | None
 
 
 ROUTES: dict[tuple[int, int], Route] = {}
@@ -213,6 +215,8 @@ class Router:
         except TooManyElements:
             self._answer_at_length(connection, route, frame, position, correlation_id)
             return
+        if route.once is not None:
+            leave_out_repetitions(request, route.once)
         try:
             answer = route.handler(self.broker, request, context)
         except Exception as error:
@@ -247,7 +251,8 @@ class Router:
             at_once = LONG_FROM.get(api.request, MAX_ELEMENTS)
             flexible = is_flexible(api.request, version)
             max_bytes = LONG_FROM_BYTES if api.request in SLICED else sys.maxsize
-            route = ROUTES[key, version] = Route(api.request, api.handler, flexible, at_once, max_bytes)
+            once = ANSWERED_ONCE.get(api.request)
+            route = ROUTES[key, version] = Route(api.request, api.handler, flexible, at_once, max_bytes, once)
             return route
         if api.refuse_version is None:
             raise ProtocolError(f"version {version} of {ApiKey(key).name} is not served: {api.versions}")

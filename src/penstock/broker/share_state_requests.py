@@ -1,6 +1,5 @@
 """What the five APIs of the share coordinator have in common: many share partitions are asked for, each on its own."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -27,7 +26,6 @@ class Request(Protocol):
     def topics(self) -> Sequence[AskedTopic]: ...
 
 
-PARTITIONS_AT_ONCE = 500
 ResultT = TypeVar("ResultT")
 Refuse = Callable[[int, int, str | None], Any]
 """Makes the result of a partition that is refused: of its number, the error code and the message."""
@@ -58,10 +56,7 @@ async def _ask_partitions(
             key, lambda shard, ticket, now_ms: handle(shard, key, asked, ticket, now_ms)
         )
 
-    found = []
-    for start in range(0, len(topic.partitions), PARTITIONS_AT_ONCE):
-        found += await answers([ask(asked) for asked in topic.partitions[start : start + PARTITIONS_AT_ONCE]])
-        await asyncio.sleep(0)  # others want to be served, too
+    found = await answers(ask(asked) for asked in topic.partitions)
     return [
         refuse(asked.partition, answer.code, answer.message) if isinstance(answer, ApiError) else answer
         for asked, answer in zip(topic.partitions, found, strict=True)

@@ -8,7 +8,8 @@ is asked again, a few times.
 import asyncio
 import base64
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
@@ -114,14 +115,15 @@ class ShareStates:
             task.cancel()
 
 
-ASKED_AT_ONCE = 1_000
+ASKED_AT_ONCE = 200
 
 
-async def answers(asked: list[Awaitable[Any]]) -> list[Any]:
-    """All answers; where there is none, the ApiError. Others are served between parts of a long list."""
+async def answers(asked: Iterable[Awaitable[Any]]) -> list[Any]:
+    """All answers; where there is none, the ApiError. Others are served between parts of what an iterator asks."""
     found: list[Any] = []
-    for start in range(0, len(asked), ASKED_AT_ONCE):
-        found += await asyncio.gather(*asked[start : start + ASKED_AT_ONCE], return_exceptions=True)
+    left = iter(asked)
+    while part := list(islice(left, ASKED_AT_ONCE)):
+        found += await asyncio.gather(*part, return_exceptions=True)
         await asyncio.sleep(0)
     for answer in found:
         if isinstance(answer, BaseException) and not isinstance(answer, ApiError):

@@ -22,6 +22,7 @@ from penstock.broker.internal_topics import CONSUMER_OFFSETS
 from penstock.broker.partition import Partition
 from penstock.broker.peers import Peers
 from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard
+from penstock.broker.turns import gather_in_turns
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome, Producer
 from penstock.replica.replica_set import NO_LEADER
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("penstock.broker.transaction_markers")
 
+MARKERS_AT_ONCE = 100
+"""Those of a transaction in more partitions are written in turns with whatever else there is to do."""
 RETRY_MS = 100
 COMMIT_TIMEOUT_MS = 10_000
 """For the replicas in sync to have a marker; then it is written again."""
@@ -94,8 +97,8 @@ class MarkerWriter:
     def begin(self, shard: Shard[TransactionShard], effect: WriteMarkers) -> None:
         marker = _marker_of(shard, effect)
         waiting: dict[TopicPartition, Partition | None] = {}
-        for one in effect.partitions:
-            if not self._is_settled_at_once(one, marker, waiting):
+        for number, one in enumerate(effect.partitions):
+            if number >= MARKERS_AT_ONCE or not self._is_settled_at_once(one, marker, waiting):
                 waiting.setdefault(one, None)
         if waiting:
             task = self._broker.loop.create_task(self._finish(shard, effect, waiting))
@@ -133,8 +136,8 @@ class MarkerWriter:
         """Of the partitions that are left, those that are given have their marker, but it is not committed yet."""
         while True:
             marker = _marker_of(shard, effect)
-            asked = [self._settle(one, marker, appended) for one, appended in waiting.items()]
-            settled = await asyncio.gather(*asked)
+            asked = (self._settle(one, marker, appended) for one, appended in list(waiting.items()))
+            settled = await gather_in_turns(asked)
             waiting = {one: None for one, is_done in zip(waiting, settled, strict=True) if not is_done}
             if not shard.is_active:
                 return

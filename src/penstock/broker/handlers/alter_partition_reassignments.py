@@ -7,6 +7,7 @@ far it is.
 from typing import TYPE_CHECKING
 
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.turns import Turns
 from penstock.errors import ApiError
 from penstock.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -27,8 +28,13 @@ async def handle_alter_partition_reassignments(
     broker: "Broker", request: AlterPartitionReassignmentsRequest, context: RequestContext
 ) -> AlterPartitionReassignmentsResponse:
     allowed = request.allow_replication_factor_change
+    turns = Turns()
     try:
-        responses = [await _alter(broker, topic, allowed) for topic in request.topics]
+        responses = []
+        for topic in request.topics:
+            responses.append(await _alter(broker, topic, allowed))
+            if turns.is_over:
+                await turns.let_others()
     except ApiError as error:
         return AlterPartitionReassignmentsResponse(
             allow_replication_factor_change=allowed, error_code=error.code, error_message=error.message

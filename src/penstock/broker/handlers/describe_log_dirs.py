@@ -8,7 +8,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import HostedDirectory
+from penstock.broker.parked import Large
 from penstock.broker.router import RequestContext, handles
+from penstock.broker.turns import Turns
 from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -23,29 +25,31 @@ if TYPE_CHECKING:
 
 
 @handles(DescribeLogDirsRequest, versions=(1, 5))
-def handle_describe_log_dirs(
+async def handle_describe_log_dirs(
     broker: "Broker", request: DescribeLogDirsRequest, context: RequestContext
-) -> DescribeLogDirsResponse:
+) -> Large:
     wanted = (
         None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
     )
-    return DescribeLogDirsResponse(
-        results=[_describe(broker, directory, wanted) for directory in broker.directories.directories]
-    )
+    results = [await _describe(broker, directory, wanted) for directory in broker.directories.directories]
+    return Large(DescribeLogDirsResponse(results=results))
 
 
-def _describe(
+async def _describe(
     broker: "Broker", directory: HostedDirectory, wanted: dict[str, set[int]] | None
 ) -> DescribeLogDirsResult:
     if directory.offline:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, directory.path)
     total, usable = _space(directory.path)
     topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
-    for partition in broker.partitions:
+    turns = Turns()
+    for partition in list(broker.partitions):
         name, index = partition.topic_partition
         if partition.directory is directory and (wanted is None or index in wanted.get(name, ())):
             lag = max(0, partition.high_watermark - partition.log.log_end_offset)
             topics[name].append(DescribeLogDirsPartition(index, partition.log.size_bytes(), lag))
+        if turns.is_over:
+            await turns.let_others()
     return DescribeLogDirsResult(
         log_dir=directory.path,
         topics=[DescribeLogDirsTopic(name, partitions) for name, partitions in topics.items()],

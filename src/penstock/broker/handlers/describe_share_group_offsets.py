@@ -71,8 +71,8 @@ async def _describe_topic(
     if topic is None:
         unknown = [DescribeShareGroupOffsetsResponsePartition(index, UNINITIALIZED) for index in partitions]
         return DescribeShareGroupOffsetsResponseTopic(name, partitions=unknown)
-    keys = [SharePartitionKey(group_id, topic.topic_id, index) for index in partitions]
-    found = await answers([broker.coordinators.sharing.read_summary(key) for key in keys])
+    keys = (SharePartitionKey(group_id, topic.topic_id, index) for index in partitions)
+    found = await answers(broker.coordinators.sharing.read_summary(key) for key in keys)
     results = [
         _describe_partition(broker, name, index, answer)
         for index, answer in zip(partitions, found, strict=True)

@@ -8,6 +8,7 @@ tiered storage; v10 a timeout for tiered storage; v11 has -6, the earliest not y
 There is no tiered storage here: the earliest local offset is the earliest one, and nothing is tiered.
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition
@@ -55,11 +56,9 @@ def handle_list_offsets(
 
 
 def _listed_twice(indexes: list[int]) -> set[int]:
-    return (
-        {index for index in indexes if indexes.count(index) > 1}
-        if len(set(indexes)) < len(indexes)
-        else set()
-    )
+    if len(set(indexes)) == len(indexes):
+        return set()
+    return {index for index, times in Counter(indexes).items() if times > 1}
 
 
 def _refusal(wanted: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:

@@ -5,12 +5,13 @@ flexible; v7 can require stable offsets; v8 asks about several groups, whose coo
 member asks, and in which epoch; v10 names topics by id.
 """
 
-import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
+from penstock.broker.parked import Large
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.tickets import Call
+from penstock.broker.turns import Turns
 from penstock.errors import ApiError
 from penstock.group.offsets_answers import refuse_fetch
 from penstock.group.shard import GroupShard
@@ -35,7 +36,7 @@ FIRST_VERSION_WITH_MANY_GROUPS = 8
 @handles(OffsetFetchRequest, versions=(1, 10))
 def handle_offset_fetch(
     broker: "Broker", request: OffsetFetchRequest, context: RequestContext
-) -> ApiMessage | Call | Awaitable[OffsetFetchResponse]:
+) -> ApiMessage | Call | Awaitable[Large]:
     version = context.version
     groups = request.groups if version >= FIRST_VERSION_WITH_MANY_GROUPS else [_only_group(request)]
     if len(groups) == 1:
@@ -68,7 +69,7 @@ def _fetch_one(
     )
 
 
-async def _fetch_many(broker: "Broker", request: OffsetFetchRequest, version: int) -> OffsetFetchResponse:
+async def _fetch_many(broker: "Broker", request: OffsetFetchRequest, version: int) -> Large:
     async def fetch(wanted: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         def ask(shard: GroupShard, ticket: Ticket, now_ms: int) -> Outcome:
             group = shard.offsets.fetch(wanted, version, require_stable=request.require_stable)
@@ -80,7 +81,13 @@ async def _fetch_many(broker: "Broker", request: OffsetFetchRequest, version: in
             return refuse_fetch(wanted, version, error.code)
         return group
 
-    return _response(await asyncio.gather(*(fetch(wanted) for wanted in request.groups)), version)
+    groups = []
+    turns = Turns()
+    for wanted in request.groups:
+        groups.append(await fetch(wanted))
+        if turns.is_over:
+            await turns.let_others()
+    return Large(_response(groups, version))
 
 
 def _response(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:

@@ -29,7 +29,7 @@ def handle_share_group_describe(
 
 
 async def _answer(broker: "Broker", request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
-    found = await answers([_describe(broker, group_id) for group_id in request.group_ids])
+    found = await answers(_describe(broker, group_id) for group_id in request.group_ids)
     groups = []
     for group_id, group in zip(request.group_ids, found, strict=True):
         if isinstance(group, ApiError):

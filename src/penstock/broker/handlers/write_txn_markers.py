@@ -5,14 +5,14 @@ v1 is flexible; v2 says which transaction protocol a marker belongs to, whose ma
 protocol 2 on.
 """
 
-import asyncio
-from collections.abc import Awaitable
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from penstock.broker.committing import wait_until_committed
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.transaction_markers import COMMIT_TIMEOUT_MS, Marker, append_marker
+from penstock.broker.turns import Turns, gather_in_turns
 from penstock.errors import ApiError
 from penstock.machine import Producer
 from penstock.types import TopicPartition
@@ -30,58 +30,58 @@ if TYPE_CHECKING:
 
 
 @handles(WriteTxnMarkersRequest, versions=(1, 2))
-def handle_write_txn_markers(
+async def handle_write_txn_markers(
     broker: "Broker", request: WriteTxnMarkersRequest, context: RequestContext
-) -> WriteTxnMarkersResponse | Awaitable[WriteTxnMarkersResponse]:
-    written = [_Written(broker, marker) for marker in request.markers]
-    response = WriteTxnMarkersResponse([one.result for one in written])
-    uncommitted = [each for one in written for each in one.uncommitted]
-    return _wait(response, uncommitted) if uncommitted else response
-
-
-async def _wait(
-    response: WriteTxnMarkersResponse,
-    uncommitted: list[tuple[Partition, WritableTxnMarkerPartitionResult]],
 ) -> WriteTxnMarkersResponse:
-    await asyncio.gather(*(_wait_for(partition, result) for partition, result in uncommitted))
+    writing = _Writing(broker)
+    response = WriteTxnMarkersResponse([await writing.result_of(marker) for marker in request.markers])
+    await writing.until_committed()
     return response
 
 
-async def _wait_for(partition: Partition, result: WritableTxnMarkerPartitionResult) -> None:
-    try:
-        await wait_until_committed(partition, COMMIT_TIMEOUT_MS)
-    except ApiError as error:
-        result.error_code = error.code
+class _Writing:
+    """The markers of a request, in the partitions that are led here; those that have to be committed yet."""
 
-
-class _Written:
-    """A marker in its partitions, as far as they are led here; those where it has to be committed yet."""
-
-    def __init__(self, broker: "Broker", asked: WritableTxnMarker) -> None:
+    def __init__(self, broker: "Broker") -> None:
         self._broker = broker
-        self._marker = Marker(
+        self._turns = Turns()
+        self._uncommitted: defaultdict[Partition, list[WritableTxnMarkerPartitionResult]] = defaultdict(list)
+
+    async def result_of(self, asked: WritableTxnMarker) -> WritableTxnMarkerResult:
+        marker = Marker(
             Producer(asked.producer_id, asked.producer_epoch),
             asked.transaction_result,
             asked.coordinator_epoch,
             asked.transaction_version,
         )
-        self.uncommitted: list[tuple[Partition, WritableTxnMarkerPartitionResult]] = []
-        topics = [
-            WritableTxnMarkerTopicResult(
-                topic.name, [self._write(topic.name, index) for index in topic.partition_indexes]
-            )
-            for topic in asked.topics
-        ]
-        self.result = WritableTxnMarkerResult(asked.producer_id, topics)
+        topics = []
+        for topic in asked.topics:
+            results = []
+            for index in topic.partition_indexes:
+                results.append(self._write(TopicPartition(topic.name, index), marker))
+                if self._turns.is_over:
+                    await self._turns.let_others()
+            topics.append(WritableTxnMarkerTopicResult(topic.name, results))
+        return WritableTxnMarkerResult(asked.producer_id, topics)
 
-    def _write(self, topic: str, index: int) -> WritableTxnMarkerPartitionResult:
-        result = WritableTxnMarkerPartitionResult(index)
-        now_ms = self._broker.clock.now_ms()
+    def _write(self, where: TopicPartition, marker: Marker) -> WritableTxnMarkerPartitionResult:
+        result = WritableTxnMarkerPartitionResult(where.partition)
         try:
-            partition = append_marker(self._broker, TopicPartition(topic, index), self._marker, now_ms)
+            partition = append_marker(self._broker, where, marker, self._broker.clock.now_ms())
         except ApiError as error:
             result.error_code = error.code
         else:
             if partition is not None:
-                self.uncommitted.append((partition, result))
+                self._uncommitted[partition].append(result)
         return result
+
+    async def until_committed(self) -> None:
+        await gather_in_turns(_wait_for(*one) for one in self._uncommitted.items())
+
+
+async def _wait_for(partition: Partition, results: list[WritableTxnMarkerPartitionResult]) -> None:
+    try:
+        await wait_until_committed(partition, COMMIT_TIMEOUT_MS)
+    except ApiError as error:
+        for result in results:
+            result.error_code = error.code

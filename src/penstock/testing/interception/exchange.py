@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from penstock.broker.connection import Answer, Connection
 from penstock.broker.handlers.metadata import brokers_of
-from penstock.broker.parked import Parked
+from penstock.broker.parked import Parked, message_of
 from penstock.broker.router import APIS
 from penstock.errors import ApiError, ErrorCode
 from penstock.testing.interception.error_answers import OF_THE_WHOLE_ANSWER, error_answer
@@ -88,7 +88,7 @@ async def _whole(answer: Answer) -> ApiMessage | None:
     if isinstance(answer, Parked):
         return await _parked(answer)
     if isinstance(answer, Awaitable):
-        return await answer
+        return message_of(await answer)
     return answer
 
 
