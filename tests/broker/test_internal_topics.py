@@ -1,5 +1,5 @@
-"""Which partition of an internal topic a key belongs to (the hashes are what Java's `String.hashCode` says), and how many
-replicas there have to be."""
+"""Which partition of an internal topic a key belongs to (the hashes are what Java's `String.hashCode` says), and how
+many replicas there have to be."""
 
 import pytest
 

@@ -178,7 +178,9 @@ def test_a_platform_grows_and_does_not_shrink_by_accident(data_dir: Path, offset
     refused = penstock(*start, "--brokers", "1")
     assert refused.returncode == 1
     assert "--brokers: got 1; " in refused.stderr
-    assert re.search(r"the partitions of broker-2 \(\d+\) and broker-3 \(\d+\) would be missing", refused.stderr)
+    assert re.search(
+        r"the partitions of broker-2 \(\d+\) and broker-3 \(\d+\) would be missing", refused.stderr
+    )
 
 
 def check_that_brokers_restart_in_turn(data_dir: Path, where: tuple[str, ...]) -> None:
