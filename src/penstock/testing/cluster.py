@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self, TypeVar
 
-from penstock.client.admin.topic_changes import NewTopic, create_topics
+from penstock.client.admin.topic_changes import NewTopic, create_topics, delete_topics
 from penstock.errors import PenstockError
 from penstock.settings.broker import find_unknown
 from penstock.settings.table import refuse_unknown
@@ -311,6 +311,21 @@ class Cluster:
         if isinstance(made, KafkaError):
             raise made
         self._wait(lambda: self._is_in_sync(self._that_answer(), [name]), f"topic {name} to be everywhere")
+
+    def delete_topic(self, name: str) -> None:
+        """Returns when no broker that runs knows it any more."""
+        with self._asking(self.bootstrap_servers, PATIENCE_SECONDS * 1000) as cluster:
+            failed = now(delete_topics(cluster, [name]))[name]
+        if failed is not None:
+            raise failed
+        running = self._that_answer()
+        self._wait(
+            lambda: not any(self._may_know(number, name) for number in running), f"topic {name} to be gone"
+        )
+
+    def _may_know(self, number: int, topic: str) -> bool:
+        said = self._metadata(number, None)
+        return said is None or any(each.name == topic for each in said.topics)
 
     def leader(self, topic: str, partition: int = 0) -> int:
         """The broker that leads a partition, as soon as all brokers that run agree on one of them."""
