@@ -21,12 +21,16 @@ from confluent_kafka.admin import AdminClient
 from tests.stack.platform import PATIENCE_S, Up, eventually, penstock, status
 from tests.stack.test_whole_platform import consume, produce
 from tests.support.our_tools import our_tools
+from tests.support.processes import wait_for
+from tests.support.spark import require_java
 
 pytestmark = pytest.mark.processes
 
 StartUp = Callable[..., Up]
 BROKERS = ("broker-1", "broker-2", "broker-3")
 LEAST_BETWEEN_KILLS = 5
+LINES = 500
+CONNECTORS_PATIENCE_S = 240.0
 
 
 def ask(url: str, body: object = None) -> Any:
@@ -103,6 +107,49 @@ def values_of(bootstrap: str, topic: str) -> dict[tuple[int, int], int]:
     messages = consumer.consume(end, PATIENCE_S)
     consumer.close()
     return {(partition, message.offset() or 0): int(message.value() or b"") for message in messages}
+
+
+def lines_in(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(600)
+@pytest.mark.skipif("PENSTOCK_FAULT_CONNECT_ROUNDS" not in os.environ, reason="`make faults` runs it")
+def test_connectors_work_on_while_brokers_die(
+    start_up: StartUp, data_dir: Path, offset: str, tmp_path: Path
+) -> None:
+    """Lines go from a file to a topic, each once, and on to another file, each at least once."""
+    require_java()
+    up = start_up("--data-dir", str(data_dir), "--port-offset", offset, "--brokers", "3")
+    up.wait_for("Penstock is ready\n")
+    addresses = {each["name"]: each["address"] for each in status(data_dir)}
+    bootstrap = ",".join(addresses[name] for name in BROKERS)
+    source, sink, written = tmp_path / "source.txt", tmp_path / "sink.txt", []
+    text = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+    connectors = f"http://{addresses['connect']}/connectors"
+    for name, config in (
+        ("reads", {"connector.class": "FileStreamSource", "file": str(source), "topic": "lines"}),
+        ("writes", {"connector.class": "FileStreamSink", "file": str(sink), "topics": "lines"}),
+    ):
+        ask(connectors, {"name": name, "config": {**text, **config}})
+    for name in (None, *BROKERS):
+        if name is not None:
+            os.kill(pid_of(data_dir, name), signal.SIGKILL)
+        lines = [f"{name} {number}" for number in range(LINES)]
+        with source.open("a") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        written += lines
+        wait_for(
+            lambda: set(lines_in(sink)) == set(written),  # noqa: B023
+            CONNECTORS_PATIENCE_S,
+            lambda: f"{len(written)} lines, of which {len(set(lines_in(sink)))} are there, after {name}",  # noqa: B023
+        )
+        if name is not None:
+            up.wait_for(f"{name} answers again")
+            wait_until_in_sync(bootstrap)
+    assert [value.decode() for value in consume(bootstrap, len(written), "lines")] == written
+    assert up.stop() == 0
 
 
 def pid_of(data_dir: Path, name: str) -> int:
