@@ -35,7 +35,8 @@ class ZooKeeperFaults:
 
     def __init__(self, directory: Path) -> None:
         self._server = EmbeddedZooKeeper(directory / "zookeeper")
-        self.servers = {"zookeeper": self._server.port}
+        self.connect = self._server.connect
+        self.servers = 1
 
     def __enter__(self) -> ZooKeeperFaults:
         self._server.start()
@@ -58,7 +59,8 @@ class EnsembleFaults(ZooKeeperFaults):
 
     def __init__(self, directory: Path) -> None:
         self._ensemble = ZooKeeperEnsemble(directory / "ensemble")
-        self.servers = {f"zookeeper-{number}": port for number, port in enumerate(self._ensemble.ports, 1)}
+        self.connect = self._ensemble.connect
+        self.servers = len(self._ensemble.ports)
 
     def __enter__(self) -> EnsembleFaults:
         self._ensemble.__enter__()
@@ -68,7 +70,7 @@ class EnsembleFaults(ZooKeeperFaults):
         self._ensemble.__exit__(None, None, None)
 
     def kill_one(self, chance: random.Random, sleep: Callable[[], None]) -> None:
-        self._kill(chance.randint(1, len(self.servers)), sleep)
+        self._kill(chance.randint(1, self.servers), sleep)
 
     def kill_leader(self, sleep: Callable[[], None]) -> None:
         self._kill(self._ensemble.leader(), sleep)
@@ -98,7 +100,7 @@ class Faults:
             Fault("cut from ZooKeeper", self.cut_from_zookeeper),
             Fault("cut from all servers", self.isolate),
         ]
-        if len(zookeeper.servers) > 1:
+        if zookeeper.servers > 1:
             self.kinds.append(Fault("kill ZooKeeper's leader", self.kill_zookeepers_leader))
         if cluster.disks:
             self.kinds.append(Fault("full disk", self.fill_disk))
@@ -120,7 +122,7 @@ class Faults:
 
     def kill(self, place: int) -> Mend:
         self.cluster.kill(place)
-        return lambda: self.cluster.start(place)
+        return lambda: self.cluster.start(place, wait=False)
 
     def kill_the_controller(self, _: int) -> Mend:
         return self.kill(self.cluster.controller())
@@ -131,14 +133,14 @@ class Faults:
         self.cluster.kill(place)
         self.cluster.kill(other)
         self.sleep()
-        self.cluster.start(place)
-        self.cluster.start(other)
+        self.cluster.start(place, wait=False)
+        self.cluster.start(other, wait=False)
         return nothing_to_mend
 
     def bounce(self, place: int) -> Mend:
         """It is back before anybody has missed it."""
         self.cluster.kill(place)
-        self.cluster.start(place)
+        self.cluster.start(place, wait=False)
         return nothing_to_mend
 
     def pause(self, place: int) -> Mend:
@@ -152,7 +154,7 @@ class Faults:
 
     def stop(self, place: int) -> Mend:
         self.cluster.stop(place)
-        return lambda: self.cluster.start(place)
+        return lambda: self.cluster.start(place, wait=False)
 
     def fill_disk(self, _: int) -> Mend:
         """A broker without a place to write to ends."""
@@ -161,7 +163,7 @@ class Faults:
 
         def mend() -> None:
             self.cluster.make_room(place)
-            self.cluster.start(place)
+            self.cluster.start(place, wait=False)
 
         return mend
 
@@ -179,28 +181,23 @@ class Faults:
 
     def _mend_links_later(self) -> None:
         self.sleep()
-        self.cluster.network.mend()
+        self.cluster.heal()
 
     def cut_from_another(self, place: int) -> Mend:
-        other = self._another(place)
-        self.cluster.cut_brokers(place, other)
-        self.cluster.cut_brokers(other, place)
+        self.cluster.partition(place, self._another(place))
         return self._mend_links_later
 
     def cut_one_way(self, place: int) -> Mend:
         """The one can ask the other nothing; the other can."""
-        self.cluster.cut_brokers(place, self._another(place))
+        self.cluster.cut(place, self._another(place))
         return self._mend_links_later
 
     def cut_from_zookeeper(self, place: int) -> Mend:
         """Its session ends, which it can't hear of."""
-        self.cluster.cut_zookeeper(place)
+        self.cluster.partition(place, "zookeeper")
         return self._mend_links_later
 
     def isolate(self, place: int) -> Mend:
         """Clients still reach it."""
-        for other in self.cluster.ports:
-            if other != place:
-                self.cluster.cut_brokers(place, other)
-                self.cluster.cut_brokers(other, place)
-        return self.cut_from_zookeeper(place)
+        self.cluster.partition(place)
+        return self._mend_links_later

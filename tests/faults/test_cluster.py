@@ -85,7 +85,7 @@ def zookeeper(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ZooKee
 @starts_processes
 def cluster(zookeeper: ZooKeeperFaults, tmp_path: Path) -> Iterator[CuttableCluster]:
     small_disks = [WITH_SMALL_DISK] if small_disk.can_be_mounted() else []
-    with CuttableCluster(tmp_path / "brokers", zookeeper.servers, small_disks) as running:
+    with CuttableCluster(tmp_path / "brokers", zookeeper.connect, small_disks) as running:
         with WireClient(running.bootstrap.partition(",")[0]) as client:
             for name in TOPICS:
                 created = create_topic(client, name, PARTITIONS, replicas=3, segment_bytes=str(1 << 20))

@@ -19,11 +19,15 @@ PATIENCE_S = 60.0
 PENSTOCK = [sys.executable, "-m", "penstock.cli.main"]
 
 
+MORE_BROKERS = (9093, 9094)
+
+
 def free_port_offset() -> int:
     """An offset that makes every port of the platform free, below the ports that the kernel gives to clients."""
     while True:
         offset = random.randrange(1000, 23000)
-        if all(_is_free(port + offset) for port in (kind.port for kind in KINDS.values())):
+        ports = (*(kind.port for kind in KINDS.values()), *MORE_BROKERS)
+        if all(_is_free(port + offset) for port in ports):
             return offset
 
 

@@ -15,6 +15,7 @@ from penstock.pipeline.connect.settings import ConnectSettings, warnings_about
 from penstock.registry.settings import RegistrySettings
 from penstock.rest.settings import RestSettings
 from penstock.settings.broker import BrokerSettings
+from penstock.stack.brokers_before import decide_count, forget_brokers_after
 from penstock.stack.child import LONGEST_DISK_BACKOFF_S, RESTART_LIMIT, Child, write_properties
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.processes import ProcessIdentity, identify
@@ -27,8 +28,8 @@ from tests.stack.platform import penstock
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--brokers", "2"], "--brokers: got 2; takes 1: a cluster of several brokers is not available yet"),
-        (["--brokers", "0"], "--brokers: got 0; takes 1"),
+        (["--brokers", "100"], "--brokers: got 100; takes 1 to 99"),
+        (["--brokers", "0"], "--brokers: got 0; takes 1 to 99"),
         (["--only", "sql"], "--only: sql is not available yet; takes zookeeper, broker, registry, rest"),
         (["--only", "zookeeper,kafka"], "--only: got 'kafka'; takes zookeeper, broker, registry, rest"),
         (["--only", "kafka", "--only", "zookeeper"], "--only: got 'kafka'; takes zookeeper, broker"),
@@ -39,6 +40,23 @@ from tests.stack.platform import penstock
         (
             ["--set", "conect.plugin.path=x"],
             "--set: got 'conect.plugin.path=x'; the services are zookeeper, br",
+        ),
+        (["--set", "broker-2.num.partitions=3"], "--set: got broker-2; the brokers are broker-1"),
+        (
+            ["--brokers", "3", "--set", "broker-4.num.partitions=3"],
+            "--set: got broker-4; the brokers are broker-1 to broker-3",
+        ),
+        (
+            ["--brokers", "2", "--override", "log.dirs=/a"],
+            "--override: log.dirs: brokers can't share it; give it to one, as in --set broker-1.log.dirs=...",
+        ),
+        (
+            ["--brokers", "2", "--set", "broker.listeners=PLAINTEXT://:9"],
+            "--set: broker.listeners: brokers can't share it; give it to one, as in --set broker-1.listeners=...",
+        ),
+        (
+            ["--brokers", "2", "--set", "broker-2.broker.id=7"],
+            "--set: broker-2.broker.id: several brokers have the numbers of their names",
         ),
         (["--host", "203.0.113.1"], "--host: got '203.0.113.1'; takes an address of this machine"),
         (["--data-dir", "/a,b"], "--data-dir: got '/a,b'; takes a path without a comma"),
@@ -116,6 +134,63 @@ def test_the_plan_of_a_platform() -> None:
     assert [*warnings_about(connect.properties)] == []
 
 
+def test_the_plan_of_three_brokers() -> None:
+    settings = {"broker": {"num.partitions": "2"}, "broker-2": {"num.partitions": "4", "log.dirs": "/disk"}}
+    options = StackOptions(Path("/data"), brokers=3, port_offset=1000, settings=settings)
+    _, *brokers, registry, rest, connect = plan(options)
+    assert [broker.name for broker in brokers] == ["broker-1", "broker-2", "broker-3"]
+    each = [BrokerSettings.from_configs(broker.properties) for broker in brokers]
+    assert [broker.broker_id for broker in each] == [1, 2, 3]
+    assert [broker.advertised_endpoints[0].port for broker in each] == [10092, 10093, 10094]
+    assert [broker.data_dirs for broker in each] == [("/data/broker-1",), ("/disk",), ("/data/broker-3",)]
+    assert [broker.num_partitions for broker in each] == [2, 4, 2]
+    everyone = ("127.0.0.1:10092", "127.0.0.1:10093", "127.0.0.1:10094")
+    of_registry = RegistrySettings.from_configs(registry.properties)
+    assert of_registry.kafkastore_bootstrap_servers == everyone
+    assert of_registry.kafkastore_topic_replication_factor == 3
+    assert RestSettings.from_configs(rest.properties).bootstrap_servers == everyone
+    of_connect = ConnectSettings.from_configs(connect.properties)
+    assert of_connect.bootstrap_servers == everyone
+    for topic in ("config", "offset", "status"):
+        assert getattr(of_connect, f"{topic}_storage_replication_factor") == 3
+
+
+@pytest.mark.parametrize(("brokers", "replicas", "in_sync"), [(1, 1, 1), (2, 2, 1), (3, 3, 2), (5, 3, 2)])
+def test_as_many_replicas_as_there_are_brokers_up_to_three(brokers: int, replicas: int, in_sync: int) -> None:
+    *_, broker = plan(StackOptions(Path("/data"), brokers=brokers, only=("broker",)))
+    settings = BrokerSettings.from_configs(broker.properties)
+    assert settings.default_replication_factor == replicas
+    assert settings.offsets_topic_replication_factor == replicas
+    assert settings.transaction_state_log_replication_factor == replicas
+    assert settings.share_coordinator_state_topic_replication_factor == replicas
+    assert settings.min_insync_replicas == in_sync
+    assert settings.transaction_state_log_min_isr == in_sync
+    assert settings.share_coordinator_state_topic_min_isr == in_sync
+
+
+def test_a_platform_has_as_many_brokers_as_before(tmp_path: Path) -> None:
+    """Fewer only where the others hold nothing."""
+    assert decide_count(None, tmp_path) == 1
+    assert decide_count(3, tmp_path) == 3
+    data_dir = DataDir(tmp_path)
+    data_dir.create()
+    for service in plan(StackOptions(tmp_path, brokers=3, only=("broker",))):
+        write_properties(data_dir.config_path(service.name), service.properties)
+    assert decide_count(None, tmp_path) == 3
+    assert decide_count(5, tmp_path) == 5
+    for partition in ("foods-0", "foods-1", "foods-2.9f-delete"):
+        (tmp_path / "broker-3" / partition).mkdir(parents=True)
+    with pytest.raises(
+        ConfigError, match=r"--brokers: got 2; .* the partitions of broker-3 \(2\) would be missing"
+    ):
+        decide_count(2, tmp_path)
+    for partition in ("foods-0", "foods-1"):
+        (tmp_path / "broker-3" / partition).rmdir()
+    assert decide_count(2, tmp_path) == 2
+    forget_brokers_after(data_dir, 2)
+    assert decide_count(None, tmp_path) == 2
+
+
 def test_what_is_not_installed_is_left_out_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     line = "connect is left out: it needs no_such_package; get it with: pip install 'penstock[spark]'"
     monkeypatch.setitem(KINDS, "connect", replace(KINDS["connect"], needs="no_such_package"))
@@ -168,6 +243,7 @@ def test_restarts_back_off_up_to_a_limit(tmp_path: Path) -> None:
     child = Child(zookeeper, DataDir(tmp_path))
     assert [child.schedule_restart() for _ in range(RESTART_LIMIT)] == [0.1, 0.2, 0.4, 0.8, 1.6]
     assert child.schedule_restart() is None
+    assert child.schedule_restart(gives_up=False) == 5.0
 
 
 @pytest.mark.processes

@@ -31,9 +31,9 @@ def produce(address: str, value: bytes) -> None:
     assert errors == [None]
 
 
-def consume(address: str, count: int) -> list[bytes]:
+def consume(address: str, count: int, topic: str = "foods") -> list[bytes]:
     consumer = Consumer({"bootstrap.servers": address, "group.id": "unused"})
-    consumer.assign([TopicPartition("foods", 0, 0)])
+    consumer.assign([TopicPartition(topic, 0, 0)])
     try:
         messages = consumer.consume(count, PATIENCE_S)
         return [value for message in messages if (value := message.value()) is not None]

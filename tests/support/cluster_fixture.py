@@ -1,8 +1,10 @@
 """The server that the client and tool suites talk to: `kafka`, one per test worker, for all that need no settings.
 
-By default it is Penstock, as a user starts it: two processes, ZooKeeper and one broker. With
-`PENSTOCK_TEST_PEER=apache` it is Apache Kafka from Maven, so that the same tests can be proven against the
-reference. A test that must tell them apart (there should be next to none) asks `kafka.is_apache`.
+By default it is Penstock, as a user starts it: two processes, ZooKeeper and one broker. With `PENSTOCK_TEST_BROKERS=3`
+it is a cluster of three brokers, whose topics have three replicas, for what runs above the broker: `tests/registry`,
+`tests/rest`, `tests/pipeline`. With `PENSTOCK_TEST_PEER=apache` it is Apache Kafka from Maven, so that the same tests
+can be proven against the reference. A test that must tell them apart (there should be next to none) asks
+`kafka.is_apache`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,18 @@ from pathlib import Path
 import pytest
 
 from penstock.client.admin.acls import ANY_ACL, delete_acls
+from penstock.testing import Cluster
+from penstock.testing.server_process import ServerProcess
 from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.support.apache_kafka import ApacheKafka, answers_metadata, require_java
 from tests.support.processes import Process, free_port
 from tools.suite.processes import starts_processes
 
 PEER = os.environ.get("PENSTOCK_TEST_PEER", "penstock")
+BROKERS = int(os.environ.get("PENSTOCK_TEST_BROKERS", 1))
+REPLICAS = str(min(3, BROKERS))
+"""Of topics for which a test asks for a number."""
+only_one_broker = pytest.mark.skipif(BROKERS > 1, reason="it knows the one broker, or looks into it")
 # Coordinators that answer soon: members hear of a change at their next heartbeat, timeouts are looked at often,
 # and the topics of the coordinators are small.
 COORDINATOR_SETTINGS = {
@@ -55,7 +63,7 @@ class KafkaServer:
     log_dir: Path
     broker_id: int
     is_apache: bool
-    processes: tuple[Process, ...]
+    processes: tuple[ServerProcess, ...]
 
     @property
     def host(self) -> str:
@@ -83,7 +91,11 @@ def _accepts(port: int) -> bool:
 
 @contextmanager
 def running_penstock(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
-    """A ZooKeeper and a broker of Penstock, each its own process; both are stopped on the way out."""
+    """A ZooKeeper and a broker of Penstock, or as many as are asked for, each its own process."""
+    if BROKERS > 1:
+        with running_cluster(directory, settings) as cluster:
+            yield cluster
+        return
     zookeeper_port, port = free_port(), free_port()
     log_dir = directory / "kafka-logs"
     zookeeper_settings = {"clientPort": str(zookeeper_port), "dataDir": str(directory / "zookeeper")}
@@ -102,6 +114,14 @@ def running_penstock(directory: Path, settings: Mapping[str, str] | None = None)
         with Process(broker_command, directory / "broker.log") as broker:
             broker.wait_until(lambda: answers_metadata(port), START_TIMEOUT_SECONDS, "the broker to answer")
             yield KafkaServer(f"127.0.0.1:{port}", log_dir, 0, False, (zookeeper, broker))
+
+
+@contextmanager
+def running_cluster(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
+    chosen = {**SERVER_SETTINGS, **(settings or {})}
+    with Cluster(BROKERS, chosen, directory=directory / "cluster") as cluster:
+        processes = tuple(cluster.processes.values())
+        yield KafkaServer(cluster.bootstrap_servers, cluster.log_dir(1), 1, False, processes)
 
 
 @contextmanager

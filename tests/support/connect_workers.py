@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tests.support.apache_connect import JARS
 from tests.support.apache_kafka import SHORT_LIVED_JVM_FLAGS, require_java
+from tests.support.cluster_fixture import REPLICAS
 from tests.support.processes import Process, free_port
 
 START_SECONDS = 120.0
@@ -63,10 +64,10 @@ def worker_settings(bootstrap: str, group: str, port: int) -> dict[str, str]:
         "config.storage.topic": f"{group}-configs",
         "offset.storage.topic": f"{group}-offsets",
         "status.storage.topic": f"{group}-status",
-        "config.storage.replication.factor": "1",
-        "offset.storage.replication.factor": "1",
+        "config.storage.replication.factor": REPLICAS,
+        "offset.storage.replication.factor": REPLICAS,
         "offset.storage.partitions": "1",
-        "status.storage.replication.factor": "1",
+        "status.storage.replication.factor": REPLICAS,
         "status.storage.partitions": "1",
         "key.converter": "org.apache.kafka.connect.storage.StringConverter",
         "value.converter": "org.apache.kafka.connect.storage.StringConverter",

@@ -66,7 +66,8 @@ class PenstockCluster(BrokerCluster):
         internal, external = self.internal_ports[number], self.ports[number]
         return {
             **super().settings_of(number),
-            "listeners": f"INTERNAL://127.0.0.1:{internal},EXTERNAL://127.0.0.1:{external}",
+            "listeners": (listeners := f"INTERNAL://127.0.0.1:{internal},EXTERNAL://127.0.0.1:{external}"),
+            "advertised.listeners": listeners,
             "broker.rack": RACKS[number],
             "log.dirs": ",".join(map(str, self.log_dirs(number))),
         }
@@ -75,9 +76,6 @@ class PenstockCluster(BrokerCluster):
         return [self.directory / f"broker-{number}-{side}" for side in ("a", "b")]
 
     # asking
-
-    def address(self, number: int) -> str:
-        return f"127.0.0.1:{self.ports[number]}"
 
     def ask(self, number: int, request: ApiMessage, version: int | None = None) -> Any:
         with WireClient(self.address(number)) as client:

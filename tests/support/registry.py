@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.cluster_fixture import REPLICAS
 from tests.support.processes import Process, free_port
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
@@ -42,7 +43,7 @@ class Registry:
             "listeners": self.url,
             "host.name": "127.0.0.1",
             "kafkastore.bootstrap.servers": bootstrap,
-            "kafkastore.topic.replication.factor": "1",
+            "kafkastore.topic.replication.factor": REPLICAS,
             "kafkastore.timeout.ms": "30000",
             "kafkagroup.session.timeout.ms": "6000",
             "kafkagroup.heartbeat.interval.ms": "200",

@@ -42,6 +42,9 @@ def test_the_fixtures_are_listed_with_what_they_do(pytester: pytest.Pytester) ->
             "penstock_connect -- *",
             "*A real Connect worker before `penstock_broker`, on a Spark of its own*",
             "penstock_connect_settings [[]session scope] -- *",
+            "penstock_cluster -- *",
+            "*A cluster of three real brokers, each a process, for tests of faults*",
+            "penstock_cluster_settings [[]session scope] -- *",
             "penstock_intercept -- *",
             "*Delays requests, drops them, answers them with an error, and lists those that came.",
         ]

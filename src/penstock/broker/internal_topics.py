@@ -42,16 +42,29 @@ class InternalTopic:
     replicas: Callable[[BrokerSettings], int]
     configs: Callable[[BrokerSettings, int], dict[str, str]]
     """Of the settings and the number of replicas that it gets."""
+    replicas_setting: str
 
     async def create(self, broker: "Broker") -> None:
         settings = broker.settings
-        replicas = min(self.replicas(settings), len(racks_to_fill(broker.image.brokers)))
+        replicas = self._replicas(settings, len(racks_to_fill(broker.image.brokers)))
         configs = self.configs(settings, replicas)
         try:
             await broker.topic_creation.create(self.name, self.partitions(settings), replicas, configs)
         except ApiError as error:
-            log.error("the topic %s can't be created: %s", self.name, error)
-            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+            raise self._refusal(str(error)) from error
+
+    def _replicas(self, settings: BrokerSettings, brokers: int) -> int:
+        """What was asked for in so many words, as Kafka has it; the default also fits a cluster that is smaller."""
+        wanted = self.replicas(settings)
+        if brokers >= wanted or self.replicas_setting not in settings.overrides:
+            return min(wanted, brokers)
+        are = "broker is" if brokers == 1 else "brokers are"
+        raise self._refusal(f"{self.replicas_setting}={wanted}, but {brokers} {are} there to have replicas")
+
+    def _refusal(self, why: str) -> ApiError:
+        said = f"the topic {self.name} can't be created: {why}"
+        log.error(said)
+        return ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, said)
 
 
 def _codec_name(codec: int) -> str:
@@ -67,6 +80,7 @@ CONSUMER_OFFSETS = InternalTopic(
         "segment.bytes": str(settings.offsets_topic_segment_bytes),
         "compression.type": _codec_name(settings.offsets_topic_compression_codec),
     },
+    "offsets.topic.replication.factor",
 )
 TRANSACTION_STATE = InternalTopic(
     "__transaction_state",
@@ -79,6 +93,7 @@ TRANSACTION_STATE = InternalTopic(
         "min.insync.replicas": str(min(settings.transaction_state_log_min_isr, replicas)),
         "segment.bytes": str(settings.transaction_state_log_segment_bytes),
     },
+    "transaction.state.log.replication.factor",
 )
 SHARE_GROUP_STATE = InternalTopic(
     "__share_group_state",
@@ -91,4 +106,5 @@ SHARE_GROUP_STATE = InternalTopic(
         "min.insync.replicas": str(min(settings.share_coordinator_state_topic_min_isr, replicas)),
         "retention.ms": "-1",
     },
+    "share.coordinator.state.topic.replication.factor",
 )

@@ -107,14 +107,15 @@ class Child:
         self.forget_end_at = self.ended = None
         return True
 
-    def schedule_restart(self) -> float | None:
-        """Seconds until the next start; None if it died too often. A disk that is full or fails is waited for."""
+    def schedule_restart(self, *, gives_up: bool = True) -> float | None:
+        """Seconds until the next start; None if it died too often, and `gives_up` then. A disk that is full or fails is
+        waited for."""
         now = time.monotonic()
         if self.ended_for_its_disk:
             self._disk_deaths = _recent(self._disk_deaths, now)
             return self.start_again_after(backoff(len(self._disk_deaths), LONGEST_DISK_BACKOFF_S))
         self._deaths = _recent(self._deaths, now)
-        if len(self._deaths) > RESTART_LIMIT:
+        if len(self._deaths) > RESTART_LIMIT and gives_up:
             return None
         return self.start_again_after(backoff(len(self._deaths), LONGEST_BACKOFF_S))
 

@@ -8,6 +8,7 @@ ANSWER_TIMEOUT_S = 1.0
 _CORRELATION_ID = 0x50656E73
 _API_VERSIONS = 18
 _DESCRIBE_LOG_DIRS = 35
+_METADATA = 3
 
 
 def zookeeper_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> bool:
@@ -34,6 +35,20 @@ def broker_answers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> b
         return False
     _, correlation_id, error_code = struct.unpack(">iih", answer)
     return bool(correlation_id == _CORRELATION_ID and error_code == 0)
+
+
+def count_brokers(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> int:
+    """How many a broker knows of: Metadata in version 1, of no topic, whose answer begins with them."""
+    client_id = b"penstock"
+    request = struct.pack(">hhih", _METADATA, 1, _CORRELATION_ID, len(client_id)) + client_id
+    request += struct.pack(">i", 0)
+    try:
+        with socket.create_connection((host, port), timeout) as connection:
+            connection.sendall(struct.pack(">i", len(request)) + request)
+            _, _, count = struct.unpack(">iii", _receive(connection, 12))
+            return int(count)
+    except (OSError, struct.error):
+        return 0
 
 
 def broker_complaint(host: str, port: int, timeout: float = ANSWER_TIMEOUT_S) -> str | None:

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.errors import ConfigError, PenstockError
@@ -9,10 +10,13 @@ from penstock.stack import restart_requests
 from penstock.stack.data_dir import DataDir, RunningService, RunningStack
 from penstock.stack.health import answers, complaint
 from penstock.stack.processes import ProcessIdentity
+from penstock.stack.replicas import not_in_sync
+from penstock.stack.services import broker_number
 
 STOP_TIMEOUT_S = 30.0
 SUPERVISOR_STOP_TIMEOUT_S = 90.0
 RESTART_TIMEOUT_S = 90.0
+IN_SYNC_TIMEOUT_S = 300.0
 LOOK_EVERY_S = 0.05
 
 
@@ -108,33 +112,57 @@ def _stop_process(name: str, process: ProcessIdentity) -> None:
     raise StopFailed(f"{name} (pid {process.pid}) does not stop")
 
 
-def restart(data_dir: DataDir, wanted: str) -> Restarted:
-    """Has the supervisor restart one service, and waits until that answers."""
+def restart(data_dir: DataDir, wanted: str) -> Iterator[Restarted]:
+    """Has the supervisor restart a service, and waits until that answers. Of several of a kind, one after the other:
+    the next one begins when no replica is missing any more but its own."""
     stack = data_dir.load()
     if stack is None or not stack.supervisor.is_alive():
         raise RestartFailed(f"Penstock does not run on {data_dir.path}; start it with `penstock up`")
     if not stack.ready:
         raise RestartFailed(f"Penstock on {data_dir.path} is still starting")
-    service = _service(stack, wanted)
+    services = _services(stack, wanted)
+    for service in services:
+        if len(services) > 1:
+            _wait_for_replicas(services, service)
+        yield _restart(data_dir, stack.supervisor, service)
+
+
+def _wait_for_replicas(brokers: Sequence[RunningService], next_one: RunningService) -> None:
+    bootstrap = ",".join(broker.address for broker in brokers)
+    but_for = broker_number(next_one.name)
+    assert but_for is not None, "there are several brokers only"
+    deadline = time.monotonic() + IN_SYNC_TIMEOUT_S
+    while missing := not_in_sync(bootstrap, but_for):
+        if time.monotonic() > deadline:
+            raise RestartFailed(
+                f"{next_one.name} is left alone: after {IN_SYNC_TIMEOUT_S:.0f} s others still lack replicas of "
+                f"{len(missing)} partitions, {missing[0]} for one"
+            )
+        time.sleep(LOOK_EVERY_S)
+
+
+def _restart(data_dir: DataDir, supervisor: ProcessIdentity, service: RunningService) -> Restarted:
+    before = service.process
     began_at = time.monotonic()
     restart_requests.ask(data_dir.path, service.name)
-    stack.supervisor.send(restart_requests.WAKES)
+    supervisor.send(restart_requests.WAKES)
     while (left := RESTART_TIMEOUT_S - (time.monotonic() - began_at)) > 0:
         time.sleep(min(LOOK_EVERY_S, left))
         if (stack := data_dir.load()) is None:
             break
         again = next((each for each in stack.services if each.name == service.name), None)
-        if again is not None and again.process != service.process and _answers(again):
+        if again is not None and again.process != before and _answers(again):
             assert again.process is not None
-            old_pid = service.process.pid if service.process is not None else None
+            old_pid = before.pid if before is not None else None
             took = time.monotonic() - began_at
             return Restarted(service.name, service.address, old_pid, again.process.pid, took)
     raise RestartFailed(f"{service.name} does not answer again; see `penstock logs {service.name}`")
 
 
-def _service(stack: RunningStack, wanted: str) -> RunningService:
-    for service in stack.services:
-        if wanted in (service.name, service.kind):
-            return service
+def _services(stack: RunningStack, wanted: str) -> list[RunningService]:
+    """The one of this name, or all of this kind."""
+    found = [service for service in stack.services if wanted in (service.name, service.kind)]
+    if found:
+        return found
     names = ", ".join(service.name for service in stack.services)
     raise ConfigError(f"got {wanted!r}; the services that run are {names}")

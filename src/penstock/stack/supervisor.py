@@ -4,20 +4,21 @@ It is a plain loop without threads or an event loop: it sleeps until a signal co
 wants to stop) or until the next thing is due (a question to a service that does not answer yet, a restart).
 A service that dies before it ever answered has a reason that a restart would not cure, so that its last words
 are shown and everything stops. One that dies later is started again, at growing intervals, up to a limit; one whose
-disk was full, for as long as it takes. The supervisor itself needs no room on that disk.
+disk was full, and one of several brokers, for as long as it takes. The supervisor itself needs no room on that disk.
 """
 
 import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from penstock.errors import PenstockError
 from penstock.stack import restart_requests
 from penstock.stack.child import LONGEST_DISK_BACKOFF_S, RESTART_LIMIT, RESTART_WINDOW_S, Child
 from penstock.stack.data_dir import DataDir, RunningStack
+from penstock.stack.health import count_brokers
 from penstock.stack.processes import identify
 from penstock.stack.services import Service
 from penstock.stack.signals import SignalInbox
@@ -30,6 +31,7 @@ ROTATE_INTERVAL_S = 5.0
 SUPERVISOR_LOG = "penstock"
 """Its own, in the background."""
 READY_LINE = "Penstock is ready"
+NEEDED_BY_ALL = ("zookeeper", "broker")
 
 
 class ServiceFailed(PenstockError):
@@ -37,10 +39,13 @@ class ServiceFailed(PenstockError):
 
 
 class Supervisor:
-    def __init__(self, services: Sequence[Service], data_dir: DataDir) -> None:
+    def __init__(
+        self, services: Sequence[Service], data_dir: DataDir, when_ready: Callable[[], None] = lambda: None
+    ) -> None:
         self._data_dir = data_dir
         self._children = [Child(service, data_dir) for service in services]
         self._inbox = SignalInbox()
+        self._when_ready = when_ready
         self._ready = False
         self._rotate_at = 0.0
 
@@ -50,7 +55,6 @@ class Supervisor:
         restart_requests.take(self._data_dir.path)  # of a life before
         try:
             self._start_all()
-            self._wait_for_answers()
             self._announce()
             while not self._inbox.stops:
                 self._inbox.wait(self._seconds_to_next_task())
@@ -61,17 +65,43 @@ class Supervisor:
             self._stop_all()
 
     def _start_all(self) -> None:
-        for child in self._children:
-            child.start()
-            self._save()
+        for children in self._in_turns():
+            for child in children:
+                child.start()
+                self._save()
+            self._wait_for_answers(children)
+            self._wait_until_brokers_meet(children)
 
-    def _wait_for_answers(self) -> None:
+    def _in_turns(self) -> list[list[Child]]:
+        """All at once; but several brokers have to be there before others make topics with replicas on them."""
+        if len(self._brokers(self._children)) < 2:
+            return [self._children]
+        first = [child for child in self._children if child.service.kind in NEEDED_BY_ALL]
+        return [first, [child for child in self._children if child not in first]]
+
+    def _brokers(self, children: Sequence[Child]) -> list[Child]:
+        return [child for child in children if child.service.kind == "broker"]
+
+    def _wait_until_brokers_meet(self, children: Sequence[Child]) -> None:
+        brokers = self._brokers(children)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while len(brokers) > 1 and not self._inbox.stops:
+            if all(
+                count_brokers(each.service.connect_host, each.service.port) >= len(brokers)
+                for each in brokers
+            ):
+                return
+            for child in brokers:
+                _refuse_to_wait_for(child, deadline)
+            self._inbox.wait(ASK_INTERVAL_S)
+
+    def _wait_for_answers(self, children: Sequence[Child]) -> None:
         """One that says that it is loading is waited for, and so are those that need it: what of them gave up before
         is started again."""
         deadline = time.monotonic() + START_TIMEOUT_S
         is_loading = False
         while not self._inbox.stops:
-            silent = [child for child in self._children if not child.check_answer()]
+            silent = [child for child in children if not child.check_answer()]
             if not silent:
                 return
             if self._hear_of_loading(silent):
@@ -97,6 +127,7 @@ class Supervisor:
         self._ready = True
         self._save()
         print(self._table(), flush=True)
+        self._when_ready()
         print(READY_LINE, flush=True)
 
     def _table(self) -> str:
@@ -158,7 +189,9 @@ class Supervisor:
     def _on_death(self, child: Child) -> None:
         if self._inbox.stops:
             return
-        backoff = child.schedule_restart()
+        backoff = child.schedule_restart(
+            gives_up=len(self._brokers(self._children)) < 2 or child.service.kind != "broker"
+        )
         if backoff is None:
             raise _failure(child, f"died more than {RESTART_LIMIT} times in {RESTART_WINDOW_S:.0f} seconds")
         how = child.note_end()

@@ -6,15 +6,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from penstock.errors import PenstockError
+from penstock.stack.brokers_before import forget_brokers_after
 from penstock.stack.child import LOADING
 from penstock.stack.data_dir import DataDir, default_data_dir
 from penstock.stack.ports import refuse_ports_in_use
+from penstock.stack.replicas import as_reassignment, plan_more_replicas
 from penstock.stack.running import status_of, stop_survivors
-from penstock.stack.services import StackOptions, left_out, plan
+from penstock.stack.services import StackOptions, bootstrap_of, left_out, plan
 from penstock.stack.supervisor import (
     READY_LINE,
     START_TIMEOUT_S,
@@ -23,6 +26,9 @@ from penstock.stack.supervisor import (
     Supervisor,
 )
 from penstock.stack.table_text import table_text
+
+MOST_TOPICS_NAMED = 5
+MORE_REPLICAS = "more-replicas.json"
 
 
 class DetachedFailed(PenstockError):
@@ -45,10 +51,35 @@ def run_in_foreground(options: StackOptions) -> None:
         if stop_survivors(data_dir):
             print("penstock: stopped services whose supervisor had been killed", file=sys.stderr, flush=True)
         refuse_ports_in_use(services)
-        Supervisor(services, data_dir).run()
+        forget_brokers_after(data_dir, options.brokers)
+        Supervisor(services, data_dir, when_ready=partial(_tell_of_few_replicas, options)).run()
     finally:
         if options.ephemeral:
             shutil.rmtree(options.data_dir, ignore_errors=True)
+
+
+def _tell_of_few_replicas(options: StackOptions) -> None:
+    """Those of a time when there were fewer brokers keep the replicas that they have until somebody says otherwise."""
+    if options.brokers < 2 or (options.only and "broker" not in options.only):
+        return
+    try:
+        plan = plan_more_replicas(bootstrap_of(options), options.replicas)
+    except PenstockError as error:
+        print(f"penstock: how many replicas topics have is not known: {error}", file=sys.stderr, flush=True)
+        return
+    if not plan:
+        return
+    file = options.data_dir / MORE_REPLICAS
+    file.write_text(as_reassignment(plan))
+    names = sorted({topic for topic, _ in plan})
+    shown = ", ".join(names[:MOST_TOPICS_NAMED]) + ", ..." * (len(names) > MOST_TOPICS_NAMED)
+    print(
+        f"penstock: {len(names)} topics have fewer than {options.replicas} replicas, and are away with their brokers: "
+        f"{shown}. This gives them {options.replicas}: kafka-reassign-partitions "
+        f"--bootstrap-server {bootstrap_of(options)} --reassignment-json-file {file} --execute",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def run_detached(options: StackOptions, arguments: list[str]) -> None:
@@ -69,6 +100,7 @@ def run_detached(options: StackOptions, arguments: list[str]) -> None:
             raise
     rows = [(each.name, each.address, str(each.pid)) for each in status_of(data_dir)]
     print(table_text(("SERVICE", "ADDRESS", "PID"), rows))
+    _tell_of_few_replicas(options)
     print(READY_LINE)
     where = "" if options.data_dir == default_data_dir().absolute() else f" --data-dir {options.data_dir}"
     print(f"Stop it with: penstock down{where}", flush=True)

@@ -1,6 +1,6 @@
-"""The shipped test kit: a broker, a registry and a REST proxy inside the test's own process, a Connect worker beside
-it, request interception, a clock to move, a file system that fails when told, and the pytest plugin that hands these
-out.
+"""The shipped test kit: a broker, a registry and a REST proxy inside the test's own process, a Connect worker and
+whole clusters beside it, request interception, a clock to move, a file system that fails when told, and the pytest
+plugin that hands these out.
 
 What is named here is imported when it is asked for: pytest loads the plugin, and with it this package, at every start.
 """
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.testing.cluster import CLUSTER_SETTINGS, Cluster, ClusterTrouble
     from penstock.testing.connect_process import ConnectProcess, ConnectTrouble
     from penstock.testing.in_process import TEST_SETTINGS, AsyncInProcessBroker, InProcessBroker
     from penstock.testing.in_process_services import InProcessRegistry, InProcessRestProxy
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from penstock.testing.manual_clock import ManualClock
 
 __all__ = [
+    "CLUSTER_SETTINGS",
     "TEST_SETTINGS",
     "AsyncInProcessBroker",
+    "Cluster",
+    "ClusterTrouble",
     "ConnectProcess",
     "ConnectTrouble",
     "InProcessBroker",
@@ -30,6 +34,9 @@ __all__ = [
 ]
 
 _MODULE_OF = {
+    "CLUSTER_SETTINGS": "cluster",
+    "Cluster": "cluster",
+    "ClusterTrouble": "cluster",
     "TEST_SETTINGS": "in_process",
     "AsyncInProcessBroker": "in_process",
     "ConnectProcess": "connect_process",

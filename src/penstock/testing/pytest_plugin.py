@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from penstock.client.consumer.kafka_consumer import KafkaConsumer
     from penstock.client.producer.kafka_producer import KafkaProducer
     from penstock.testing import (
+        Cluster,
         ConnectProcess,
         InProcessBroker,
         InProcessRegistry,
@@ -29,6 +30,7 @@ SETTINGS_MARKER = "penstock_settings"
 TOPIC_MARKER = "penstock_topic"
 MAX_READABLE_NAME = 180
 """Of the 249 characters that a topic's name may have."""
+BROKERS_OF_A_CLUSTER = 3
 CONSUMER_TIMEOUT_MS = 10_000
 """A test that waits for a record that never comes should end, and say so."""
 _MARKERS = (
@@ -212,6 +214,42 @@ def penstock_connect(_penstock_connect_worker: "ConnectProcess") -> Iterator["Co
     yield _penstock_connect_worker
     for name in _penstock_connect_worker.connectors():
         _penstock_connect_worker.delete_connector(name)
+
+
+@pytest.fixture(scope="session")
+def penstock_cluster_settings() -> dict[str, object]:
+    """Settings of the brokers of `penstock_cluster`, as in server.properties; none by default.
+
+    Override this fixture in the conftest.py at the root of the tests. `brokers` is how many there are, if not three:
+
+        @pytest.fixture(scope="session")
+        def penstock_cluster_settings():
+            return {"brokers": 5, "min.insync.replicas": 3}
+    """
+    return {}
+
+
+@pytest.fixture(scope="session")
+def _penstock_running_cluster(penstock_cluster_settings: Mapping[str, object]) -> Iterator["Cluster"]:
+    from penstock.testing import Cluster
+
+    settings = dict(penstock_cluster_settings)
+    with Cluster(int(str(settings.pop("brokers", BROKERS_OF_A_CLUSTER))), settings) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def penstock_cluster(_penstock_running_cluster: "Cluster") -> Iterator["Cluster"]:
+    """A cluster of three real brokers, each a process, for tests of faults: `penstock_cluster.bootstrap_servers`.
+
+        penstock_cluster.create_topic("orders")
+        penstock_cluster.kill(penstock_cluster.leader("orders"))
+
+    There are `kill`, `stop`, `start`, `pause`, `resume`, `partition`, `heal` and `wait_until_in_sync`. One per
+    session; after each test it is made whole again, and keeps its topics.
+    """
+    yield _penstock_running_cluster
+    _penstock_running_cluster.restore()
 
 
 @pytest.fixture

@@ -195,9 +195,13 @@ def test_new_topics_and_partitions_are_found(flow: Flow) -> None:
 
 
 def topic_configs(bootstrap: str, topic: str) -> dict[str, str | None]:
+    """Its own, as soon as the broker that is asked knows of it."""
     with KafkaAdmin(bootstrap_servers=bootstrap) as admin:
+        wait_for(lambda: topic in {each.name for each in admin.list_topics()}, 30, f"news of {topic}")
         found = admin.describe_configs("topic", topic)
-        return {name: entry.value for name, entry in found.items() if not entry.is_default}
+        return {
+            name: entry.value for name, entry in found.items() if entry.source.name == "DYNAMIC_TOPIC_CONFIG"
+        }
 
 
 def test_settings_of_topics(flow: Flow) -> None:
@@ -216,7 +220,7 @@ def test_settings_of_topics(flow: Flow) -> None:
 def test_copies_that_cannot_be_made(flow: Flow) -> None:
     flow.create(flow.source, flow.topic)
     with pytest.raises(ConnectError, match=rf"the copy of {flow.topic} could not be created: .*replication"):
-        flow.connector(configs=flow.configs(**{"replication.factor": "3"}))
+        flow.connector(configs=flow.configs(**{"replication.factor": "9"}))
 
 
 def test_a_source_that_is_not_there(flow: Flow) -> None:

@@ -9,6 +9,7 @@ import pytest
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy
 from tests.rest.v2.test_produce import V2, post
+from tests.support.cluster_fixture import only_one_broker
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,6 +34,7 @@ def test_the_root_says_that_it_is_there(proxy: Proxy) -> None:
     assert (answer.status, answer.headers["content-type"], answer.json) == (200, V2, {})
 
 
+@only_one_broker
 def test_topics(proxy: Proxy, broker_id: int) -> None:
     assert "v2-wide" in proxy.get("/topics").json
     found = proxy.get("/topics/v2-wide").json
@@ -41,6 +43,7 @@ def test_topics(proxy: Proxy, broker_id: int) -> None:
     assert found["partitions"] == [expected(0, broker_id), expected(1, broker_id)]
 
 
+@only_one_broker
 def test_partitions(proxy: Proxy, broker_id: int) -> None:
     assert proxy.get("/topics/v2-wide/partitions").json == [expected(0, broker_id), expected(1, broker_id)]
     assert proxy.get("/topics/v2-wide/partitions/1").json == expected(1, broker_id)

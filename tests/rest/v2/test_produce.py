@@ -10,6 +10,7 @@ import pytest
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Answer, Proxy, running
 from tests.rest.v3.test_produce import records_of
+from tests.support.cluster_fixture import only_one_broker
 from tests.support.processes import free_port
 
 V2 = "application/vnd.kafka.v2+json"
@@ -214,6 +215,7 @@ def test_records_that_the_broker_refuses(proxy: Proxy, broker: InProcessBroker) 
     assert post(proxy, "/topics/tight", ONE).json == offsets((0, 0))
 
 
+@only_one_broker
 @pytest.mark.parametrize(
     ("error", "status", "error_code"),
     [("TOPIC_AUTHORIZATION_FAILED", 403, 40301), ("NOT_ENOUGH_REPLICAS", 503, 50003)],

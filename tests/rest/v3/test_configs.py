@@ -9,6 +9,7 @@ import pytest
 
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy
+from tests.support.cluster_fixture import only_one_broker
 from tests.support.processes import wait_for
 
 
@@ -110,6 +111,7 @@ def test_configs_of_a_topic_that_is_not_there(proxy: Proxy) -> None:
         assert proxy.get(f"{proxy.cluster}/topics/nowhere/{path}").json["error_code"] == 40403
 
 
+@only_one_broker
 def test_a_config_of_one_broker_and_of_all(proxy: Proxy) -> None:
     one = f"{proxy.cluster}/brokers/0/configs"
     every = f"{proxy.cluster}/broker-configs"

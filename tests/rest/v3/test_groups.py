@@ -10,6 +10,7 @@ import pytest
 from penstock.client import KafkaConsumer
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy
+from tests.support.cluster_fixture import only_one_broker
 from tests.support.processes import wait_for
 
 TOPIC, GROUP = "followed", "followers"
@@ -44,6 +45,7 @@ def members(proxy: Proxy) -> list[Any]:
     return found
 
 
+@only_one_broker
 def test_a_group_and_its_member(proxy: Proxy, consumer: KafkaConsumer[Any, Any]) -> None:
     base = f"http://127.0.0.1:{proxy.port}{proxy.cluster}"
     group = proxy.get(f"{proxy.cluster}/consumer-groups/{GROUP}").json

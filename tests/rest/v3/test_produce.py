@@ -14,6 +14,7 @@ import pytest
 from penstock.client import KafkaConsumer, TopicPartition
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy, running
+from tests.support.cluster_fixture import only_one_broker
 from tests.support.processes import free_port, wait_for
 
 
@@ -318,6 +319,7 @@ def test_when_kafka_goes_away_records_fail_with_503_in_time() -> None:
         )
 
 
+@only_one_broker
 def test_after_an_error_that_is_fatal_for_the_producer_there_is_another(broker: InProcessBroker) -> None:
     broker.create_topic("fatal", 1)
     with running(broker.bootstrap_servers) as proxy:

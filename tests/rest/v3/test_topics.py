@@ -9,8 +9,10 @@ import pytest
 from penstock.client import KafkaAdmin
 from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy
+from tests.support.cluster_fixture import only_one_broker
 
 
+@only_one_broker
 def test_the_cluster_says_where_everything_is(proxy: Proxy) -> None:
     listed = proxy.get("/v3/clusters").json
     assert listed["kind"] == "KafkaClusterList"
@@ -34,6 +36,7 @@ def test_the_cluster_says_where_everything_is(proxy: Proxy) -> None:
         assert proxy.follow(cluster[name]["related"]).status == 200
 
 
+@only_one_broker
 def test_brokers(proxy: Proxy, broker: InProcessBroker) -> None:
     [found] = proxy.get(f"{proxy.cluster}/brokers").json["data"]
     assert (found["broker_id"], found["host"], found["port"], found["rack"]) == (
@@ -102,6 +105,7 @@ def test_a_topic_from_its_creation_to_its_end(proxy: Proxy, broker: InProcessBro
         assert (gone.status, gone.json["error_code"]) == (404, 40403)
 
 
+@only_one_broker
 def test_replicas_can_be_assigned(proxy: Proxy) -> None:
     body: dict[str, Any] = {"topic_name": "assigned", "replicas_assignments": {"0": [0], "1": [0]}}
     made = proxy.ask("POST", f"{proxy.cluster}/topics", body)
@@ -161,6 +165,7 @@ def test_a_bad_topic_is_told_which_field_is_wrong(
     assert answer.json["message"].startswith(message)
 
 
+@only_one_broker
 def test_partitions_and_replicas(proxy: Proxy, broker: InProcessBroker) -> None:
     broker.create_topic("parts", 3)
     path = f"{proxy.cluster}/topics/parts/partitions"

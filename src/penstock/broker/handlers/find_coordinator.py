@@ -5,7 +5,6 @@ groups. The coordinator of a key is the leader of its partition in the internal 
 first asked for.
 """
 
-import contextlib
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
@@ -50,18 +49,22 @@ def handle_find_coordinator(
 async def _create_and_answer(
     broker: "Broker", request: FindCoordinatorRequest, context: RequestContext, shards: Shards[Any]
 ) -> FindCoordinatorResponse:
-    with contextlib.suppress(ApiError):  # then there are no partitions, which the answer says
+    why = None
+    try:
         await shards.ensure_topic()
-    return _answer(broker, request, context)
+    except ApiError as error:  # then there are no partitions, which the answer says
+        why = error.message
+    return _answer(broker, request, context, why)
 
 
 def _answer(
-    broker: "Broker", request: FindCoordinatorRequest, context: RequestContext
+    broker: "Broker", request: FindCoordinatorRequest, context: RequestContext, why: str | None = None
 ) -> FindCoordinatorResponse:
+    """`why` there is no topic to have coordinators, if that is so."""
     if context.version >= FIRST_VERSION_WITH_MANY_KEYS:
-        found = [_find(broker, key, request.key_type, context) for key in request.coordinator_keys]
+        found = [_find(broker, key, request.key_type, context, why) for key in request.coordinator_keys]
         return FindCoordinatorResponse(coordinators=found)
-    one = _find(broker, request.key, request.key_type, context)
+    one = _find(broker, request.key, request.key_type, context, why)
     return FindCoordinatorResponse(
         error_code=one.error_code,
         error_message=one.error_message,
@@ -71,7 +74,7 @@ def _answer(
     )
 
 
-def _find(broker: "Broker", key: str, key_type: int, context: RequestContext) -> Coordinator:
+def _find(broker: "Broker", key: str, key_type: int, context: RequestContext, why: str | None) -> Coordinator:
     shards = _shards_of(broker, key_type)
     if shards is None:
         return Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST, f"Unknown key type {key_type}")
@@ -84,5 +87,5 @@ def _find(broker: "Broker", key: str, key_type: int, context: RequestContext) ->
     node = broker.image.brokers.get(leader)
     endpoint = None if node is None else node.endpoints.get(context.connection.listener)
     if endpoint is None:
-        return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, why)
     return Coordinator(key, leader, *endpoint)

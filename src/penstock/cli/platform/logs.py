@@ -44,8 +44,8 @@ def _parser() -> argparse.ArgumentParser:
         "services",
         nargs="*",
         metavar="SERVICE",
-        help="as `penstock status` names them, or their kind, as in broker; `penstock` is what `penstock up "
-        "--detach` says; all that have a log if none is given",
+        help="as `penstock status` names them, or their kind, as in broker, which means all brokers; `penstock` is "
+        "what `penstock up --detach` says; all that have a log if none is given",
     )
     parser.add_argument("-f", "--follow", action="store_true", help="go on with what comes, until Ctrl-C")
     parser.add_argument(
@@ -70,14 +70,15 @@ def _names(data_dir: DataDir, wanted: Sequence[str]) -> list[str]:
     there = data_dir.services_with_logs()
     if not there:
         raise ConfigError(f"there are no logs in {data_dir.path}: no platform has run there")
-    chosen = [_name(there, each, data_dir.path) for each in wanted]
+    chosen = [name for each in wanted for name in _named(there, each, data_dir.path)]
     return list(dict.fromkeys(chosen)) or there
 
 
-def _name(there: Sequence[str], wanted: str, path: Path) -> str:
-    for name in there:
-        if wanted in (name, re.sub(r"-\d+$", "", name)):
-            return name
+def _named(there: Sequence[str], wanted: str, path: Path) -> list[str]:
+    """The one of this name, or all of this kind."""
+    found = [name for name in there if wanted in (name, re.sub(r"-\d+$", "", name))]
+    if found:
+        return found
     raise ConfigError(f"{wanted!r} has no log in {path}; there are those of {', '.join(there)}")
 
 

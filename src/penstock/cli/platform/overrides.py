@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 
 from penstock.errors import ConfigError
-from penstock.stack.services import AVAILABLE
+from penstock.stack.services import AVAILABLE, broker_number
 
 SETTINGS_OF = {
     "zookeeper": "penstock.zookeeper.config",
@@ -23,7 +23,7 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a broker's setting, as in server.properties; can be given several times",
+        help="a setting of all brokers, as in server.properties; can be given several times",
     )
     parser.add_argument(
         "--set",
@@ -32,7 +32,8 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
         metavar="SERVICE.NAME=VALUE",
         dest="settings",
         help="a setting of any service, as in connect.plugin.path=/srv/connectors; can be given several times. "
-        "Where services listen is said by --host and --port-offset",
+        "broker.NAME=VALUE is for all brokers, broker-2.NAME=VALUE for one. Where services listen is said by "
+        "--host and --port-offset",
     )
 
 
@@ -41,7 +42,11 @@ def refuse_unknown_settings(overrides: Iterable[str], settings: Mapping[str, Ite
     if overrides:
         _refuse("broker", overrides, "--override", "")
     for service, names in settings.items():
-        _refuse(service, names, "--set", f"{service}.")
+        _refuse(_kind_of(service), names, "--set", f"{service}.")
+
+
+def _kind_of(service: str) -> str:
+    return "broker" if broker_number(service) is not None else service
 
 
 def _refuse(service: str, names: Iterable[str], where: str, prefix: str) -> None:
@@ -68,7 +73,9 @@ def parse_settings(texts: Sequence[str]) -> dict[str, dict[str, str]]:
             raise ConfigError(
                 f"--set: got {text!r}; takes SERVICE.NAME=VALUE, as in connect.plugin.path=/srv/connectors"
             )
-        if service not in AVAILABLE:
-            raise ConfigError(f"--set: got {text!r}; the services are {', '.join(AVAILABLE)}")
+        if _kind_of(service) not in AVAILABLE:
+            raise ConfigError(
+                f"--set: got {text!r}; the services are {', '.join(AVAILABLE)}, and broker-1 and so on"
+            )
         found.setdefault(service, {})[name] = value.strip()
     return found

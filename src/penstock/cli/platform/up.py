@@ -11,6 +11,7 @@ from penstock.cli.platform.overrides import (
     parse_settings,
     refuse_unknown_settings,
 )
+from penstock.stack.brokers_before import decide_count
 from penstock.stack.services import AVAILABLE, StackOptions, plan
 from penstock.stack.up import run_detached, run_in_foreground, temporary_data_dir
 
@@ -38,7 +39,13 @@ def _parser() -> argparse.ArgumentParser:
         "--ephemeral", action="store_true", help="keep the data in a temporary directory, removed at the end"
     )
     parser.add_argument("--ephemeral-dir", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--brokers", type=int, default=1, metavar="N", help="how many brokers: 1")
+    parser.add_argument(
+        "--brokers",
+        type=int,
+        metavar="N",
+        help="how many brokers, each a process: broker-1 on port 9092, broker-2 on 9093 and so on; topics get up to "
+        "three replicas. As many as the data directory had before if not given, 1 in a new one",
+    )
     parser.add_argument(
         "--port-offset",
         type=int,
@@ -71,7 +78,7 @@ def _options(parsed: argparse.Namespace) -> StackOptions:
     options = StackOptions(
         data_dir=Path() if ephemeral else data_dir_of(parsed),
         ephemeral=ephemeral,
-        brokers=parsed.brokers,
+        brokers=_count_of_brokers(parsed, ephemeral=ephemeral),
         port_offset=parsed.port_offset,
         only=tuple(parsed.only),
         host=parsed.host,
@@ -81,6 +88,12 @@ def _options(parsed: argparse.Namespace) -> StackOptions:
     refuse_unknown_settings(options.overrides, options.settings)
     plan(options)  # refuses bad options before a directory is made
     return replace(options, data_dir=parsed.ephemeral_dir or temporary_data_dir()) if ephemeral else options
+
+
+def _count_of_brokers(parsed: argparse.Namespace, *, ephemeral: bool) -> int:
+    if ephemeral:
+        return 1 if parsed.brokers is None else int(parsed.brokers)
+    return decide_count(parsed.brokers, data_dir_of(parsed))
 
 
 def _in_foreground(arguments: list[str], options: StackOptions) -> list[str]:

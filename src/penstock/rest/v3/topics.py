@@ -12,6 +12,7 @@ from penstock.client.admin.topic_changes import (
     create_topics,
     delete_topics,
 )
+from penstock.client.admin.topic_descriptions import describe_topics
 from penstock.errors import ErrorCode
 from penstock.rest.errors import bad_field
 from penstock.rest.fields import Field, Fields, Parameter, coerced_integer, read_integer
@@ -123,11 +124,22 @@ async def create_topic(kafka: Kafka, request: Request) -> Response:
     created = (await create_topics(kafka.cluster, [new], validate_only=is_dry))[new.name]
     if isinstance(created, KafkaError):
         raise created
+    if not is_dry:
+        await _until_seen(kafka, new.name)
     factor, partitions = created.replication_factor, created.num_partitions
     if new.replicas:
         factor, partitions = len(next(iter(new.replicas.values()))), len(new.replicas)
     body = json_bytes(_topic(links, new.name, False, factor, partitions, []))
     return Response(body, 200 if is_dry else 201, headers={"location": links.to("topics", new.name)})
+
+
+async def _until_seen(kafka: Kafka, name: str) -> None:
+    """The controller has made it; the broker that is asked of it next may hear so a moment later."""
+    async for attempt in kafka.cluster.attempts(f"news of topic {name}"):
+        found = (await describe_topics(kafka.cluster, [name]))[name]
+        if not isinstance(found, KafkaError) or found.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return
+        attempt.failed(found)
 
 
 def _new_topic(given: dict[str, Any]) -> NewTopic:

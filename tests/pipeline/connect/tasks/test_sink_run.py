@@ -221,7 +221,7 @@ def test_the_dead_letter_queue_has_as_many_replicas_as_there_are_brokers(place: 
     queue = {"errors.tolerance": "all", "errors.deadletterqueue.topic.name": new_name("dead")}
     assert run_task(place.sink(file, **queue)).state == "RUNNING"
     asked = {**queue, "errors.deadletterqueue.topic.name": new_name("dead")}
-    asked["errors.deadletterqueue.topic.replication.factor"] = "3"
+    asked["errors.deadletterqueue.topic.replication.factor"] = "9"
     refused = run_task(place.sink(file, **asked))
     assert refused.state == "FAILED"
     assert "Could not initialize dead letter queue" in (refused.error_message or "")

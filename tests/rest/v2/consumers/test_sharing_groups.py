@@ -13,6 +13,7 @@ from penstock.testing.in_process import InProcessBroker
 from tests.rest.proxy import Proxy, running
 from tests.rest.v2.consumers.conftest import QUICK
 from tests.rest.v2.consumers.instance import Instance, produce, unique
+from tests.support.cluster_fixture import only_one_broker
 from tests.support.processes import wait_for
 
 BEAT_SECONDS = int(QUICK["consumer_heartbeat_interval_ms"]) / 1000
@@ -61,6 +62,7 @@ def test_two_instances_share_the_partitions_and_neither_reads_twice(
     first.wait_for_assignments(2)
 
 
+@only_one_broker
 def test_a_client_that_does_not_come_back_holds_nobody_up(
     proxy: Proxy, broker: InProcessBroker, group: str, topic: str
 ) -> None:

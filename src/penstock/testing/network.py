@@ -1,4 +1,4 @@
-"""The network between the servers of a cluster, so that a test can cut it: a proxy for each link.
+"""The network between the servers of a cluster, so that a test can cut it: a proxy for each server.
 
 A link that is cut takes connections and carries nothing, as a network does that drops packets; nobody is told. What was
 on its way is late: it arrives when the link is mended, if both ends still hold the connection then.
@@ -8,8 +8,6 @@ Kafka's protocol begins with the name of its client, and a broker's is `broker-N
 passes, whatever is cut.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re
@@ -18,7 +16,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from penstock.testing.loop_thread import LoopThread
-from tests.support.processes import free_port
 
 HOST = "127.0.0.1"
 PIECE_BYTES = 64 * 1024
@@ -52,24 +49,29 @@ class Network:
 
     def _listen(self, server: str, port: int, say: Say) -> int:
         async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._carrying.add(task)
             try:
                 caller, said = await say(reader)
                 await self._carry(self._link(caller, server), port, said, reader, writer)
             except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass  # either end has gone, or the test has
-            finally:
+
+        def on_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(carry(reader, writer))
+            self._carrying.add(task)
+
+            def on_end(_: object) -> None:  # of one that was cancelled before it began, too
                 writer.close()
                 self._carrying.discard(task)
 
-        async def start() -> None:
-            self._servers.append(await asyncio.start_server(carry, HOST, own))
+            task.add_done_callback(on_end)
 
-        own = free_port()
-        self._thread.run(start())
-        return own
+        async def start() -> int:
+            server = await asyncio.start_server(on_connection, HOST, 0)
+            self._servers.append(server)
+            port: int = server.sockets[0].getsockname()[1]
+            return port
+
+        return self._thread.run(start())
 
     def _link(self, source: str, target: str) -> asyncio.Event:
         if (source, target) not in self._open:
@@ -106,7 +108,12 @@ class Network:
 
     def mend(self) -> None:
         """All that was cut."""
-        self._in_loop(lambda: [is_open.set() for is_open in self._open.values()])
+
+        def open_all() -> None:
+            for is_open in self._open.values():
+                is_open.set()
+
+        self._in_loop(open_all)
 
     def _in_loop(self, act: Callable[[], object]) -> None:
         async def run() -> None:

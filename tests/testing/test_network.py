@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.links import Network
+from penstock.testing.network import Network
 from tests.support.processes import free_port
 
 PATIENCE_SECONDS = 10.0
