@@ -50,7 +50,9 @@ def handle_find_coordinator(
 async def _create_and_answer(
     broker: "Broker", request: FindCoordinatorRequest, context: RequestContext, shards: Shards[Any]
 ) -> FindCoordinatorResponse:
-    with contextlib.suppress(ApiError):  # then there are no partitions, which the answer says
+    with contextlib.suppress(
+        ApiError
+    ):  # it is in the log; then there are no partitions, which the answer says
         await shards.ensure_topic()
     return _answer(broker, request, context)
 
