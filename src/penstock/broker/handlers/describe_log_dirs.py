@@ -1,4 +1,4 @@
-"""DescribeLogDirs: what lies in each log directory, and how full its disk is.
+"""DescribeLogDirs: what lies in each log directory, copies on their way to another one too, and how full its disk is.
 
 v2 is flexible; v3 has a top-level error; v4 returns total and usable bytes; v5 says whether a directory is cordoned.
 """
@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import HostedDirectory
+from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.errors import ErrorCode
 from penstock.wire.messages.describe_log_dirs import (
@@ -43,15 +44,27 @@ def _describe(
     topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
     for partition in broker.partitions:
         name, index = partition.topic_partition
-        if partition.directory is directory and (wanted is None or index in wanted.get(name, ())):
-            lag = max(0, partition.high_watermark - partition.log.log_end_offset)
-            topics[name].append(DescribeLogDirsPartition(index, partition.log.size_bytes(), lag))
+        described = _describe_partition(partition, directory)
+        if described is not None and (wanted is None or index in wanted.get(name, ())):
+            topics[name].append(described)
     return DescribeLogDirsResult(
         log_dir=directory.path,
         topics=[DescribeLogDirsTopic(name, partitions) for name, partitions in topics.items()],
         total_bytes=total,
         usable_bytes=usable,
     )
+
+
+def _describe_partition(partition: Partition, directory: HostedDirectory) -> DescribeLogDirsPartition | None:
+    """If it is there, or a copy that is to replace it."""
+    index, future, end = partition.topic_partition.partition, partition.future, partition.log.log_end_offset
+    if partition.directory is directory:
+        lag = max(0, partition.high_watermark - end)
+        return DescribeLogDirsPartition(index, partition.log.size_bytes(), lag)
+    if future is not None and future.directory is directory:
+        lag = max(0, end - future.log.log_end_offset)
+        return DescribeLogDirsPartition(index, future.log.size_bytes(), lag, is_future_key=True)
+    return None
 
 
 def _space(path: str) -> tuple[int, int]:
