@@ -16,6 +16,7 @@ from types import TracebackType
 
 from bench.wire import try_metadata
 from tests.support.apache_kafka import ApacheKafka
+from tests.support.cluster_fixture import ONE_BROKER
 from tests.support.processes import Process, free_port
 
 SCRIPTS = Path(sys.executable).parent
@@ -212,6 +213,7 @@ class PenstockServer(Server):
             "listeners": f"PLAINTEXT://{self.bootstrap}",
             "log.dirs": str(self._data),
             "zookeeper.connect": self._zookeeper.connect,
+            **ONE_BROKER,
             **BOTH_OVERRIDE,
         }
         self._broker = run_script("kafka-server-start", settings, self.directory)

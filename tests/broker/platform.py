@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.support.apache_kafka import answers_metadata
+from tests.support.cluster_fixture import ONE_BROKER
 from tests.support.processes import Process, free_port
 
 SCRIPTS = Path(sys.executable).parent
@@ -44,6 +45,7 @@ class Platform:
             "log.dirs": str(self.log_dir),
             "zookeeper.connect": f"127.0.0.1:{self.zookeeper_port}",
             "zookeeper.session.timeout.ms": "4000",
+            **ONE_BROKER,
             **(settings or {}),
         }
         self.zookeeper: Process

@@ -1,5 +1,7 @@
-"""Which partition of an internal topic a key belongs to (the hashes are what Java's `String.hashCode` says), and how
-many replicas there have to be."""
+"""Which partition of an internal topic a key belongs to; the hashes are what Java's `String.hashCode` says. And what
+there is of such a topic while there are too few brokers."""
+
+import base64
 
 import pytest
 
@@ -8,7 +10,12 @@ from penstock.errors import ErrorCode
 from penstock.java_hash import java_hash
 from penstock.testing import InProcessBroker
 from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
+from penstock.wire.messages.metadata import MetadataRequest
+from tests.broker.conftest import only_penstock
 from tests.support.wire_client import WireClient
+
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+FACTORS = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
 
 
 @pytest.mark.parametrize(
@@ -32,22 +39,22 @@ def test_partition_for() -> None:
     assert partition_for("polygenelubricants", 50) == 0
 
 
-@pytest.mark.parametrize("version", [3, 4])
-@pytest.mark.parametrize(
-    ("key_type", "setting", "topic"),
-    [
-        (0, "offsets.topic.replication.factor", "__consumer_offsets"),
-        (1, "transaction.state.log.replication.factor", "__transaction_state"),
-    ],
-)
-def test_a_topic_of_fewer_replicas_than_were_asked_for_is_not_made(
-    key_type: int, setting: str, topic: str, version: int
-) -> None:
-    with InProcessBroker({setting: "3"}) as broker, WireClient(broker.bootstrap_servers) as client:
-        request = FindCoordinatorRequest(key="k", key_type=key_type, coordinator_keys=["k"])
-        said = client.send(request, version)
-        found = said.coordinators[0] if version == 4 else said
-        assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-        assert found.error_message == (
-            f"the topic {topic} can't be created: {setting}=3, but 1 broker is there to have replicas"
-        )
+@only_penstock
+def test_there_is_no_coordinator_while_there_are_too_few_brokers(caplog: pytest.LogCaptureFixture) -> None:
+    """Never a topic with fewer replicas than were asked for, and never silence."""
+    share_key = f"g:{base64.urlsafe_b64encode(bytes(15) + b'1').decode().rstrip('=')}:0"
+    asked = {GROUP: "g", TRANSACTION: "t", SHARE: share_key}
+    settings = {f"{name}.replication.factor": "3" for name in FACTORS}
+    with InProcessBroker(settings) as broker, WireClient(broker.bootstrap_servers) as client:
+        for kind, key in asked.items():
+            for _ in range(2):
+                (found,) = client.send(
+                    FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
+                ).coordinators
+                assert (found.error_code, found.node_id) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, -1)
+                assert "replication.factor is 3; brokers that can have replicas: 1" in found.error_message
+        assert not client.send(MetadataRequest(topics=None)).topics
+    told = [record.message for record in caplog.records if "no coordinator" in record.message]
+    assert len(told) == 3
+    for name, line in zip(FACTORS, told, strict=True):
+        assert line.endswith(f"{name}.replication.factor is 3; brokers that can have replicas: 1")

@@ -284,6 +284,20 @@ def test_deleted_records_stay_deleted_after_a_restart(broker: InProcessBroker) -
         assert values_in(client, "foods") == [b"salt"]
 
 
+@only_penstock
+def test_where_an_earlier_topic_of_that_name_began_is_forgotten(broker: InProcessBroker) -> None:
+    with WireClient(broker.bootstrap_servers) as client:
+        new_topic(client, "foods")
+        produced(client, "foods", batch_of(*[b"old"] * 10))
+        assert delete_records(client, "foods", 9) == (ErrorCode.NONE, 9)
+        assert delete_topic(client, "foods") == ErrorCode.NONE
+        new_topic(client, "foods")
+        produced(client, "foods", batch_of(b"new"))
+        broker.restart()
+    with WireClient(broker.bootstrap_servers) as client:
+        assert values_in(client, "foods") == [b"new"]
+
+
 # what ZooKeeper can't store
 
 

@@ -143,6 +143,7 @@ def test_listeners_of_several_names() -> None:
             "takes the names of listeners: PLAINTEXT",
         ),
         ({"inter.broker.listener.name": "X"}, "takes the name of an advertised listener: PLAINTEXT"),
+        ({"control.plane.listener.name": "X"}, "control.plane.listener.name: got 'X'; takes no name"),
         ({"num.partitions": "0"}, "num.partitions: got '0'; takes an integer, 1 or more (server.properties)"),
         ({"broker.id": "1001"}, "broker.id: got 1001; takes at most reserved.broker.max.id"),
         ({"broker.id": "1", "node.id": "2"}, "node.id: got 2, but broker.id is 1"),

@@ -46,6 +46,14 @@ COORDINATOR_SETTINGS = {
     "transaction.state.log.num.partitions": "4",
     "share.coordinator.state.topic.num.partitions": "4",
 }
+# What Kafka's own server.properties sets for a single broker.
+ONE_BROKER = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+}
 # Whoever comes may do anything, and access control lists can be kept.
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -104,6 +112,7 @@ def running_penstock(directory: Path, settings: Mapping[str, str] | None = None)
         "listeners": f"PLAINTEXT://127.0.0.1:{port}",
         "log.dirs": str(log_dir),
         "zookeeper.connect": f"127.0.0.1:{zookeeper_port}",
+        **ONE_BROKER,
         **SERVER_SETTINGS,
         **(settings or {}),
     }

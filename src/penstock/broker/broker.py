@@ -20,6 +20,7 @@ from penstock.broker.image_writing import ImageWriter
 from penstock.broker.in_sync import InSync
 from penstock.broker.leader_balance import LeaderBalance
 from penstock.broker.listeners import Listeners
+from penstock.broker.log_dir_moves import LogDirMoves
 from penstock.broker.log_directories import LogDirectories
 from penstock.broker.long_batches import LongBatches
 from penstock.broker.maintenance import Maintenance
@@ -145,6 +146,9 @@ class Broker:
         await self.coordination.connect(settings.zookeeper_connection_wait_ms)
         self.image.cluster_id = await self.registration.identify(self.directories.stored_broker_id())
         self.directories.claim(self.broker_id, self.image.cluster_id)
+        self.log_dir_moves = LogDirMoves(
+            lambda: self.settings, settings, self.clock, self.directories, self.partitions
+        )
         self.configs = Configs(settings, self.image, self.broker_id)
         self.topics = Topics(self.controller, self.configs, self.deleted_names)
         self.reassigning = Reassigning(self.controller, self.topics, self._allows_unclean)
@@ -157,6 +161,7 @@ class Broker:
         await self.image_follower.start(self)
         self._knows_its_topics = True
         self._retire_what_was_moved_away()
+        self.log_dir_moves.resume()
         self.coordinators.start()
         await self.controller.start()
         self.reassigning.start()
@@ -178,6 +183,7 @@ class Broker:
         self.controller.stop()
         if self._knows_its_topics:
             self.reassigning.stop()
+            self.log_dir_moves.close()
         self.in_sync.close()
         self.image_follower.stop()
         self.replication.close()
@@ -197,7 +203,7 @@ class Broker:
 
     async def _hand_over(self) -> None:
         """A controlled shutdown: what has another replica in sync is led by it before this broker goes."""
-        if not self._leads_what_others_could():
+        if not (self.settings.controlled_shutdown_enable and self._leads_what_others_could()):
             return
         try:
             async with asyncio.timeout(HAND_OVER_SECONDS):
@@ -315,6 +321,7 @@ class Broker:
 
     def _stop_serving(self, partition: Partition) -> None:
         partition.is_deleted = True
+        self.log_dir_moves.give_up(partition)
         self.replication.forget(partition)
         self.awaited_followers.forget(partition)
         self.wakeups.wake(partition)
@@ -395,6 +402,8 @@ class Broker:
             settings = self.configs.topic_settings(topic)
             for partition in hosted.partitions.values():
                 partition.log.settings = settings
+                if partition.future is not None:
+                    partition.future.log.settings = settings
 
     def on_broker_configs(self) -> None:
         self.configs.reload()

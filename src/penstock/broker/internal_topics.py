@@ -1,6 +1,10 @@
-"""The topics that coordinators keep their state in: which key belongs to which partition, and how they are made."""
+"""The topics that coordinators keep their state in: which key belongs to which partition, and how they are made.
 
-import logging
+One is made when it is first asked for, with as many replicas as its setting says: with fewer, what coordinators have
+acknowledged could be lost with one broker for as long as the topic lives. As long as there are fewer brokers, which may
+be about to start, clients are told COORDINATOR_NOT_AVAILABLE, and ask again; the log says why.
+"""
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +17,6 @@ from penstock.settings.broker import BrokerSettings
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
-
-log = logging.getLogger("penstock.broker.internal_topics")
 
 INT_MIN = -(1 << 31)
 """Has no absolute value in Java; Kafka takes 0 for it."""
@@ -40,31 +42,27 @@ class InternalTopic:
     name: str
     partitions: Callable[[BrokerSettings], int]
     replicas: Callable[[BrokerSettings], int]
+    replicas_key: str
+    """The setting that says how many."""
     configs: Callable[[BrokerSettings, int], dict[str, str]]
     """Of the settings and the number of replicas that it gets."""
-    replicas_setting: str
 
     async def create(self, broker: "Broker") -> None:
+        """COORDINATOR_NOT_AVAILABLE if it can't be made just now, with the reason."""
         settings = broker.settings
-        replicas = self._replicas(settings, len(racks_to_fill(broker.image.brokers)))
-        configs = self.configs(settings, replicas)
+        replicas, alive = self.replicas(settings), len(racks_to_fill(broker.image.brokers))
         try:
+            if alive < replicas:
+                raise ApiError(
+                    ErrorCode.INVALID_REPLICATION_FACTOR,
+                    f"{self.replicas_key} is {replicas}; brokers that can have replicas: {alive}",
+                )
+            configs = self.configs(settings, replicas)
             await broker.topic_creation.create(self.name, self.partitions(settings), replicas, configs)
         except ApiError as error:
-            raise self._refusal(str(error)) from error
-
-    def _replicas(self, settings: BrokerSettings, brokers: int) -> int:
-        """What was asked for in so many words, as Kafka has it; the default also fits a cluster that is smaller."""
-        wanted = self.replicas(settings)
-        if brokers >= wanted or self.replicas_setting not in settings.overrides:
-            return min(wanted, brokers)
-        are = "broker is" if brokers == 1 else "brokers are"
-        raise self._refusal(f"{self.replicas_setting}={wanted}, but {brokers} {are} there to have replicas")
-
-    def _refusal(self, why: str) -> ApiError:
-        said = f"the topic {self.name} can't be created: {why}"
-        log.error(said)
-        return ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, said)
+            raise ApiError(
+                ErrorCode.COORDINATOR_NOT_AVAILABLE, f"the topic {self.name} can't be created: {error}"
+            ) from error
 
 
 def _codec_name(codec: int) -> str:
@@ -75,17 +73,18 @@ CONSUMER_OFFSETS = InternalTopic(
     "__consumer_offsets",
     lambda settings: settings.offsets_topic_num_partitions,
     lambda settings: settings.offsets_topic_replication_factor,
+    "offsets.topic.replication.factor",
     lambda settings, replicas: {
         "cleanup.policy": "compact",
         "segment.bytes": str(settings.offsets_topic_segment_bytes),
         "compression.type": _codec_name(settings.offsets_topic_compression_codec),
     },
-    "offsets.topic.replication.factor",
 )
 TRANSACTION_STATE = InternalTopic(
     "__transaction_state",
     lambda settings: settings.transaction_state_log_num_partitions,
     lambda settings: settings.transaction_state_log_replication_factor,
+    "transaction.state.log.replication.factor",
     lambda settings, replicas: {
         "cleanup.policy": "compact",
         "compression.type": "uncompressed",
@@ -93,12 +92,12 @@ TRANSACTION_STATE = InternalTopic(
         "min.insync.replicas": str(min(settings.transaction_state_log_min_isr, replicas)),
         "segment.bytes": str(settings.transaction_state_log_segment_bytes),
     },
-    "transaction.state.log.replication.factor",
 )
 SHARE_GROUP_STATE = InternalTopic(
     "__share_group_state",
     lambda settings: settings.share_coordinator_state_topic_num_partitions,
     lambda settings: settings.share_coordinator_state_topic_replication_factor,
+    "share.coordinator.state.topic.replication.factor",
     lambda settings, replicas: {
         "cleanup.policy": "delete",
         "compression.type": "producer",
@@ -106,5 +105,4 @@ SHARE_GROUP_STATE = InternalTopic(
         "min.insync.replicas": str(min(settings.share_coordinator_state_topic_min_isr, replicas)),
         "retention.ms": "-1",
     },
-    "share.coordinator.state.topic.replication.factor",
 )

@@ -45,7 +45,9 @@ class LogCleaning:
         dirty = [
             (measure(p.log, self._first_dirty(p), p.high_watermark, now_ms).ratio, p)
             for p in self.broker.partitions
-            if "compact" in p.log.settings.cleanup_policy and not p.directory.offline and p not in tried
+            if "compact" in p.log.settings.cleanup_policy
+            and not (p.directory.offline or p in tried)
+            and p.future is None
         ]
         return max(dirty, key=lambda found: found[0])[1] if dirty else None
 
@@ -67,8 +69,12 @@ class LogCleaning:
             if job is None:
                 return
             self._job = job
+            cleaned = partition.log
             await asyncio.to_thread(job.run)
-            await self._finish(partition, job, now_ms)
+            if cleaned is partition.log and partition.future is None:
+                await self._finish(partition, job, now_ms)
+            else:  # it moves to another log directory, or has moved
+                job.discard()
         except CleaningCancelled:
             return
         except StorageError as error:

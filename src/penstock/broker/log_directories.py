@@ -27,6 +27,10 @@ CLOSING_THREADS = 16
 """They wait for the disk, which is quicker when it has many syncs to do at once."""
 
 
+MOST_WANTED = 10_000
+"""Partitions that are to come into a certain directory; of more, the eldest wishes are forgotten."""
+
+
 class OpenedLog(NamedTuple):
     log: PartitionLog
     directory: HostedDirectory
@@ -42,6 +46,9 @@ class LogDirectories:
         for directory in self.directories:
             directory.open()
         self.refuse_if_all_offline()
+        for directory in self.online:
+            directory.finish_replacements(self.online)
+        self._wanted: dict[TopicPartition, HostedDirectory] = {}
 
     def _on_offline(self) -> None:
         """Comes from the threads that write, too."""
@@ -102,7 +109,10 @@ class LogDirectories:
         if directory is None:
             if not is_new:
                 self._refuse_if_any_offline()
-            directory = self._emptiest()
+            directory = self._wanted.get(topic_partition)
+            if directory is None or directory.offline:
+                directory = self._emptiest()
+        self._wanted.pop(topic_partition, None)
         try:
             opened = directory.open_log(topic_partition, topic_id, settings, now_ms, producer_expiration_ms)
         except StorageError as error:
@@ -114,6 +124,22 @@ class LogDirectories:
             directory.set_aside(topic_partition)
             opened = directory.open_log(topic_partition, topic_id, settings, now_ms, producer_expiration_ms)
         return OpenedLog(opened, directory, directory.high_watermarks.get(topic_partition, 0))
+
+    def at(self, path: str) -> HostedDirectory:
+        """The directory that somebody names; ApiError if it can't be used."""
+        for directory in self.directories:
+            if directory.path == path:
+                if directory.offline:
+                    raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"Log directory {path} is offline")
+                return directory
+        raise ApiError(ErrorCode.LOG_DIR_NOT_FOUND, f"Log dir {path} is not found in the config.")
+
+    def prefer(self, topic_partition: TopicPartition, directory: HostedDirectory) -> None:
+        """For a partition that has no replica here yet."""
+        self._wanted.pop(topic_partition, None)
+        if len(self._wanted) >= MOST_WANTED:
+            del self._wanted[next(iter(self._wanted))]
+        self._wanted[topic_partition] = directory
 
     def _directory_of(self, topic_partition: TopicPartition) -> HostedDirectory | None:
         for directory in self.online:
@@ -153,3 +179,5 @@ def _close_log(partition: Partition) -> None:
         partition.directory.on_failure(error)
     if partition.directory.offline:
         partition.log.close_after_failure()
+    if partition.future is not None:
+        partition.future.close()

@@ -41,12 +41,26 @@ class Waiter(Protocol):
     def on_progress(self) -> None: ...
 
 
+class Future(Protocol):
+    """A copy that is to take the log's place, while the partition moves to another log directory."""
+
+    log: PartitionLog
+    directory: "HostedDirectory"
+
+    def truncate_to(self, offset: int, now_ms: int) -> None: ...
+
+    def start_anew_at(self, offset: int, now_ms: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Partition:
     __slots__ = (
         "broker_id",
         "directory",
         "flushed_at_ms",
         "followers_waiting",
+        "future",
         "is_deleted",
         "leader",
         "log",
@@ -72,6 +86,7 @@ class Partition:
         self.log = log
         self.directory = directory
         self.is_deleted = False
+        self.future: Future | None = None
         self.waiters: set[Waiter] = set()
         self.followers_waiting: set[Waiter] = set()
         self.flushed_at_ms = 0
@@ -294,7 +309,7 @@ class Partition:
         earlier = self._start_within_a_batch(records)
         try:
             if earlier is not None:
-                self.log.truncate_fully_and_start_at(earlier, now_ms=now_ms)
+                self._start_log_at(earlier, now_ms)
             if len(records):
                 self.log.append_as_follower(records, now_ms=now_ms)
             if leader_start_offset > self.log.log_start_offset:
@@ -336,6 +351,8 @@ class Partition:
             self.log.truncate_to(offset, now_ms=now_ms)
         except StorageError as error:
             raise self.on_failure(error) from error
+        if self.future is not None:
+            self.future.truncate_to(self.log.log_end_offset, now_ms)
         replica.on_truncated(self.log.log_end_offset)
         return self.log.log_end_offset
 
@@ -344,10 +361,15 @@ class Partition:
         replica = self.replica
         assert isinstance(replica, FollowerState)
         try:
-            self.log.truncate_fully_and_start_at(offset, now_ms=now_ms)
+            self._start_log_at(offset, now_ms)
         except StorageError as error:
             raise self.on_failure(error) from error
         replica.high_watermark = offset
+
+    def _start_log_at(self, offset: int, now_ms: int) -> None:
+        self.log.truncate_fully_and_start_at(offset, now_ms=now_ms)
+        if self.future is not None:
+            self.future.start_anew_at(offset, now_ms)
 
     # fetch
 
@@ -380,13 +402,19 @@ class Partition:
         return now_ms - self.flushed_at_ms >= self.log.settings.flush_ms
 
     async def flush(self, *, include_active: bool) -> None:
-        """Syncs what was written so far; the sync itself runs in a thread."""
-        try:
-            plan = self.log.plan_flush(include_active=include_active)
-            await asyncio.to_thread(plan.run)
-        except StorageError as error:
-            raise self.on_failure(error) from error
-        self.log.mark_flushed(plan)
+        """Syncs what was written so far; the sync itself runs in a thread. Again, if the partition has moved to another
+        log directory meanwhile."""
+        log = None
+        while log is not self.log:
+            log = self.log
+            try:
+                plan = log.plan_flush(include_active=include_active)
+                await asyncio.to_thread(plan.run)
+            except StorageError as error:
+                if log is self.log:
+                    raise self.on_failure(error) from error
+            else:
+                log.mark_flushed(plan)
 
     # leader epochs
 

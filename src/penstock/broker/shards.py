@@ -62,12 +62,16 @@ COORDINATOR_IS_AWAY = frozenset(
 """With these a coordinator may be there, or elsewhere, when it is asked again."""
 
 
+TELL_AGAIN_SECONDS = 10.0
+
+
 class Shard(Generic[MachineT]):
     def __init__(self, shards: "Shards[MachineT]", partition: Partition) -> None:
         self.shards = shards
         self.partition = partition
         self.machine = shards.make_machine(partition.topic_partition.partition)
         self.is_active = False
+        self._is_closed = False
         self.timers = Timers(shards.broker.loop, self._on_timer)
         self._uncommitted: deque[tuple[int, Outcome]] = deque()
         self._tickets: set[Call | Await] = set()
@@ -75,14 +79,15 @@ class Shard(Generic[MachineT]):
     # loading
 
     async def load(self) -> None:
-        stored = self.partition.log
-        position = stored.log_start_offset
-        while position < stored.log_end_offset:
-            for batch in await read_batches(stored, position):
+        """Ends without effect if the partition's leadership is lost meanwhile."""
+        position = self.partition.log.log_start_offset
+        while position < self.partition.log.log_end_offset and not self._is_closed:
+            for batch in await read_batches(self.partition.log, position):
                 self._replay_batch(batch)
                 position = batch.next_offset
-            position = max(position, stored.log_start_offset)
-        self._become_active()
+            position = max(position, self.partition.log.log_start_offset)
+        if not self._is_closed:
+            self._become_active()
 
     def load_at_once_if_empty(self) -> bool:
         if self.partition.log.log_start_offset < self.partition.log.log_end_offset:
@@ -204,7 +209,7 @@ class Shard(Generic[MachineT]):
     # the end
 
     def close(self) -> None:
-        self.is_active = False
+        self.is_active, self._is_closed = False, True
         self.timers.stop_all()
         self.partition.waiters.discard(self)
         self._uncommitted.clear()
@@ -229,6 +234,7 @@ class Shards(Generic[MachineT]):
         self._begin_effect = begin_effect
         self._shards: dict[int, Shard[MachineT]] = {}
         self._loading: set[asyncio.Task[None]] = set()
+        self._told_at = -TELL_AGAIN_SECONDS
 
     def now_ms(self) -> int:
         return self.broker.clock.now_ms()
@@ -240,9 +246,17 @@ class Shards(Generic[MachineT]):
     # finding
 
     async def ensure_topic(self) -> None:
-        """Creates the topic on first use."""
-        if self.topic.name not in self.broker.image.topics:
+        """Creates the topic on first use; says in the log if it can't, though not with every client that asks."""
+        if self.topic.name in self.broker.image.topics:
+            return
+        try:
             await self.topic.create(self.broker)
+        except ApiError as error:
+            now = self.broker.loop.time()
+            if now - self._told_at >= TELL_AGAIN_SECONDS:
+                self._told_at = now
+                log.error("no coordinator is available: %s", error.message)
+            raise
 
     def partition_count(self) -> int:
         topic = self.broker.image.topics.get(self.topic.name)
@@ -314,8 +328,10 @@ class Shards(Generic[MachineT]):
         try:
             await shard.load()
         except PenstockError:
-            log.exception("the coordinator %s can't be loaded", shard.partition.topic_partition)
-            self._drop(shard.partition)
+            where = shard.partition.topic_partition
+            log.exception("the coordinator %s can't be loaded", where)
+            if self._shards.get(where.partition) is shard:
+                self._drop(shard.partition)
 
     def unload(self, partition: Partition) -> None:
         """The shard's state is in doubt; it is loaded anew if the partition still works and is led here."""

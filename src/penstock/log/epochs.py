@@ -27,9 +27,12 @@ class LeaderEpochCache:
         self._fs = fs
         self._log_end_offset = log_end_offset
         self._unsynced = False
-        self.path = f"{directory}/{names.LEADER_EPOCH_CHECKPOINT}"
+        self.relocate(directory)
         self.entries: list[EpochEntry] = []
         self.is_damaged = False
+
+    def relocate(self, directory: str) -> None:
+        self.path = f"{directory}/{names.LEADER_EPOCH_CHECKPOINT}"
 
     def load(self) -> None:
         """Read the file; a damaged one leaves the cache empty and `is_damaged` set, for a rebuild."""
@@ -81,6 +84,10 @@ class LeaderEpochCache:
 
     def clear(self) -> None:
         self._replace([])
+
+    def take_over(self, other: "LeaderEpochCache") -> None:
+        """Of a log with the same records: it may know of epochs without any."""
+        self._replace(list(other.entries))
 
     def _replace(self, entries: list[EpochEntry]) -> None:
         """Written first: if that fails, nothing has changed."""

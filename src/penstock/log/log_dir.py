@@ -3,7 +3,8 @@
 .lock                  held while a broker uses the directory
 meta.properties        which broker of which cluster it belongs to
 .kafka_cleanshutdown   written by a clean stop, removed at start: without it, logs are recovered
-<topic>-<partition>/   a partition; with `.<unique>-delete` at the end of its name, one that is being deleted
+<topic>-<partition>/   a partition; with `.<unique>-delete` at the end of its name, one that is being deleted, and
+                       with `.<unique>-future` a copy that is to replace the partition in another directory
 *-checkpoint           offsets per partition
 """
 
@@ -24,6 +25,13 @@ META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 META_VERSION = 0
 MAX_NAME_BYTES = 255
+
+
+class Future(NamedTuple):
+    """A copy of a partition that is to replace it. `unique` tells it from other copies."""
+
+    partition: TopicPartition
+    unique: str
 
 
 class MetaProperties(NamedTuple):
@@ -103,11 +111,40 @@ class LogDirectory:
 
     def retire_partition(self, partition: TopicPartition, unique: str) -> str:
         """Rename a partition's directory for deletion; `unique` tells it from earlier ones. Returns the new path."""
+        return self._rename(self.partition_path(partition), self._retired_path(partition, unique))
+
+    def _retired_path(self, partition: TopicPartition, unique: str) -> str:
         suffix = f"-{partition.partition}.{unique}-delete"
-        retired = f"{self.path}/{partition.topic[: MAX_NAME_BYTES - len(suffix)]}{suffix}"
-        self._fs.rename(self.partition_path(partition), retired)
+        return f"{self.path}/{partition.topic[: MAX_NAME_BYTES - len(suffix)]}{suffix}"
+
+    def _rename(self, source: str, target: str) -> str:
+        self._fs.rename(source, target)
         self._fs.sync_directory(self.path)
-        return retired
+        return target
+
+    # Partitions on their way from one directory to another
+
+    def futures(self) -> list[Future]:
+        listing = self._fs.list_directory(self.path)
+        return [future for name in listing if (future := _parse_future(name)) is not None]
+
+    def future_path(self, future: Future) -> str:
+        return f"{self.path}/{_future_name(*future)}"
+
+    def promote(self, future: Future) -> str:
+        """The copy is the partition from now on; its path."""
+        return self._rename(self.future_path(future), self.partition_path(future.partition))
+
+    def restore(self, retired: str, partition: TopicPartition) -> None:
+        """What was retired is the partition again."""
+        self._rename(retired, self.partition_path(partition))
+
+    def retire_future(self, future: Future, unique: str) -> str:
+        return self._rename(self.future_path(future), self._retired_path(future.partition, unique))
+
+    def has_been_replaced_by(self, future: Future) -> bool:
+        """Whether the partition was here, and was retired for this copy."""
+        return self._fs.is_directory(self._retired_path(*future))
 
     # Checkpoints
 
@@ -153,6 +190,23 @@ def parse_partition(name: str) -> TopicPartition | None:
     if not topic or not dash or not partition.isascii() or not partition.isdigit():
         return None
     return TopicPartition(topic, int(partition))
+
+
+def _future_name(partition: TopicPartition, unique: str) -> str:
+    return f"{partition}.{unique}-future"
+
+
+def can_be_copied(partition: TopicPartition) -> bool:
+    """Whether the name of a copy's directory is not too long."""
+    return len(_future_name(partition, 32 * "0")) <= MAX_NAME_BYTES
+
+
+def _parse_future(name: str) -> Future | None:
+    if not names.FUTURE_DIRECTORY.match(name):
+        return None
+    of_partition, _, end = name.rpartition(".")
+    partition = parse_partition(of_partition)
+    return None if partition is None else Future(partition, end.removesuffix("-future"))
 
 
 def _read_properties(data: bytes) -> dict[str, str]:

@@ -36,7 +36,7 @@ from penstock.log.segment import Segment
 from penstock.log.snapshots import ProducerSnapshots
 from penstock.log.timestamps import TimestampedOffset, find_newest_record, find_offset_for_timestamp
 from penstock.log.transaction_index import AbortedTransaction
-from penstock.records.batch import LOG_APPEND_TIME_FLAG, Batch, split_batches
+from penstock.records.batch import LOG_APPEND_TIME_FLAG, Batch, contiguous_bytes, split_batches
 from penstock.settings.topic import TopicSettings
 from penstock.types import TopicPartition
 
@@ -212,6 +212,14 @@ class PartitionLog:
         for segment in self.segments:
             segment.release_file()
 
+    def relocate(self, directory: str) -> None:
+        """The owner has given the log's directory another name; files that are open stay so."""
+        self._path = directory
+        self.epochs.relocate(directory)
+        self._snapshots.directory = directory
+        for segment in self.segments:
+            segment.relocate(directory)
+
     def release_idle_files(self) -> None:
         """Close the files and indexes of all segments but the active one; the next read opens them again."""
         for segment in self.segments[:-1]:
@@ -255,7 +263,7 @@ class PartitionLog:
             next_offset += batch.last_offset_delta + 1
         if leader_epoch > self.epochs.latest_epoch:
             self.epochs.assign(leader_epoch, first_offset)
-        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
+        self._write(batches, contiguous_bytes(batches), next_offset, now_ms, has_producers)
         append_time = first_batch.max_timestamp if first_batch.attributes & LOG_APPEND_TIME_FLAG else -1
         return AppendResult(first_offset, next_offset - 1, append_time, self.log_start_offset, False)
 
@@ -277,7 +285,7 @@ class PartitionLog:
                 self.epochs.assign(batch.leader_epoch, batch.base_offset)
         self._check_fits(batches)
         has_producers = any(batch.producer_id >= 0 for batch in batches)
-        self._write(batches, _contiguous_bytes(batches), next_offset, now_ms, has_producers)
+        self._write(batches, contiguous_bytes(batches), next_offset, now_ms, has_producers)
         return AppendResult(batches[0].base_offset, next_offset - 1, -1, self.log_start_offset, False)
 
     def _check_fits(self, batches: list[Batch]) -> None:
@@ -585,15 +593,3 @@ class PartitionLog:
         plan = self.plan_flush()
         plan.run()
         self.mark_flushed(plan)
-
-
-def _contiguous_bytes(batches: list[Batch]) -> Bytes:
-    """The bytes of the batches: a view if they lie side by side in one buffer."""
-    first = batches[0]
-    buffer, start = first.buffer, first.position
-    end = start
-    for batch in batches:
-        if batch.buffer is not buffer or batch.position != end:
-            return b"".join([batch.view for batch in batches])
-        end += batch.size
-    return buffer[start:end]

@@ -125,6 +125,10 @@ class Segment:
         self.size = 0
         self.reset_indexes()
 
+    def relocate(self, directory: str) -> None:
+        self.directory = directory
+        self._transaction_index = None
+
     def path(self, kind: str) -> str:
         return f"{self.directory}/{names.file_name(self.base_offset, kind)}{self.suffix}"
 

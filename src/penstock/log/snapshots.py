@@ -13,16 +13,16 @@ from penstock.log.producer_state import ProducerState, is_expired
 
 
 class ProducerSnapshots:
-    __slots__ = ("_directory", "_fs", "_unsynced", "offsets")
+    __slots__ = ("_fs", "_unsynced", "directory", "offsets")
 
     def __init__(self, fs: FileSystem, directory: str, offsets: list[int]) -> None:
         self._fs = fs
-        self._directory = directory
+        self.directory = directory
         self._unsynced: list[int] = []
         self.offsets = sorted(offsets)
 
     def path(self, offset: int) -> str:
-        return f"{self._directory}/{names.file_name(offset, names.PRODUCER_SNAPSHOT)}"
+        return f"{self.directory}/{names.file_name(offset, names.PRODUCER_SNAPSHOT)}"
 
     def take(self, state: ProducerState, offset: int) -> None:
         """Write the state as of `offset`, unless that is on disk already."""

@@ -354,3 +354,15 @@ def _too_small(size: int) -> ApiError:
         ErrorCode.CORRUPT_MESSAGE,
         f"Record batch is corrupt (the size {size} is smaller than the minimum allowed {HEADER_SIZE})",
     )
+
+
+def contiguous_bytes(batches: "list[Batch]") -> bytes | memoryview:
+    """The bytes of the batches: a view if they lie side by side in one buffer."""
+    first = batches[0]
+    buffer, start = first.buffer, first.position
+    end = start
+    for batch in batches:
+        if batch.buffer is not buffer or batch.position != end:
+            return b"".join([batch.view for batch in batches])
+        end += batch.size
+    return buffer[start:end]

@@ -66,6 +66,13 @@ def _check_listeners(settings: "BrokerSettings") -> None:
 
 
 def _check_inter_broker_listener(settings: "BrokerSettings") -> None:
+    control_plane = settings.overrides.get("control.plane.listener.name")
+    if control_plane:
+        _refuse(
+            "control.plane.listener.name",
+            control_plane,
+            "no name: the controller reaches brokers by inter.broker.listener.name, too; leave it out",
+        )
     if settings.inter_broker_listener_name and "security.inter.broker.protocol" in settings.overrides:
         _refuse(
             "inter.broker.listener.name",

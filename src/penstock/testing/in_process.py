@@ -44,6 +44,8 @@ TEST_SETTINGS: Mapping[str, str] = {
     "transaction.state.log.num.partitions": "1",
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
     "log.segment.delete.delay.ms": "0",
     "zookeeper.session.timeout.ms": "6000",

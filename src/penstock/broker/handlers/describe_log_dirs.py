@@ -1,4 +1,4 @@
-"""DescribeLogDirs: what lies in each log directory, and how full its disk is.
+"""DescribeLogDirs: what lies in each log directory, copies on their way to another one too, and how full its disk is.
 
 v2 is flexible; v3 has a top-level error; v4 returns total and usable bytes; v5 says whether a directory is cordoned.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import HostedDirectory
 from penstock.broker.parked import Large
+from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
 from penstock.broker.turns import Turns
 from penstock.errors import ErrorCode
@@ -45,9 +46,9 @@ async def _describe(
     turns = Turns()
     for partition in list(broker.partitions):
         name, index = partition.topic_partition
-        if partition.directory is directory and (wanted is None or index in wanted.get(name, ())):
-            lag = max(0, partition.high_watermark - partition.log.log_end_offset)
-            topics[name].append(DescribeLogDirsPartition(index, partition.log.size_bytes(), lag))
+        described = _describe_partition(partition, directory)
+        if described is not None and (wanted is None or index in wanted.get(name, ())):
+            topics[name].append(described)
         if turns.is_over:
             await turns.let_others()
     return DescribeLogDirsResult(
@@ -56,6 +57,18 @@ async def _describe(
         total_bytes=total,
         usable_bytes=usable,
     )
+
+
+def _describe_partition(partition: Partition, directory: HostedDirectory) -> DescribeLogDirsPartition | None:
+    """If it is there, or a copy that is to replace it."""
+    index, future, end = partition.topic_partition.partition, partition.future, partition.log.log_end_offset
+    if partition.directory is directory:
+        lag = max(0, partition.high_watermark - end)
+        return DescribeLogDirsPartition(index, partition.log.size_bytes(), lag)
+    if future is not None and future.directory is directory:
+        lag = max(0, end - future.log.log_end_offset)
+        return DescribeLogDirsPartition(index, future.log.size_bytes(), lag, is_future_key=True)
+    return None
 
 
 def _space(path: str) -> tuple[int, int]:

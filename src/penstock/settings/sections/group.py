@@ -54,7 +54,7 @@ class GroupSettings:
     )
     offsets_topic_replication_factor: int = short(
         3,
-        "The replicas of __consumer_offsets; at most as many as there are brokers when it is created.",
+        "The replicas of __consumer_offsets; it is not created before there are as many brokers.",
         at_least(1),
         importance=HIGH,
     )

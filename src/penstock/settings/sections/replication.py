@@ -7,6 +7,7 @@ from penstock.settings.declare import (
     HIGH,
     LATER,
     LOW,
+    NO_EFFECT,
     boolean,
     class_name,
     integer,
@@ -23,25 +24,20 @@ class ReplicationSettings:
         30_000,
         "How long a follower may lag before it leaves the in-sync replicas.",
         importance=HIGH,
-        effect=LATER,
     )
     replica_fetch_max_bytes: int = integer(
-        1_048_576, "The bytes that a follower asks for per partition.", at_least(0), effect=LATER
+        1_048_576, "The bytes that a follower asks for per partition.", at_least(0)
     )
-    replica_fetch_min_bytes: int = integer(
-        1, "The bytes that a follower's fetch waits for.", importance=HIGH, effect=LATER
-    )
-    replica_fetch_wait_max_ms: int = integer(
-        500, "How long a follower's fetch waits.", importance=HIGH, effect=LATER
-    )
+    replica_fetch_min_bytes: int = integer(1, "The bytes that a follower's fetch waits for.", importance=HIGH)
+    replica_fetch_wait_max_ms: int = integer(500, "How long a follower's fetch waits.", importance=HIGH)
     replica_fetch_backoff_ms: int = integer(
-        1000, "How long a follower waits after a failed fetch.", at_least(0), effect=LATER
+        1000, "How long a follower waits after a failed fetch.", at_least(0)
     )
     replica_fetch_response_max_bytes: int = integer(
-        10_485_760, "The bytes that a follower asks for in one fetch.", at_least(0), effect=LATER
+        10_485_760, "The bytes that a follower asks for in one fetch.", at_least(0)
     )
     replica_socket_timeout_ms: int = integer(
-        30_000, "How long a follower waits for its leader's answer.", importance=HIGH, effect=LATER
+        30_000, "How long a follower waits for its leader's answer.", importance=HIGH
     )
     replica_socket_receive_buffer_bytes: int = integer(
         65_536, "The size of the receive buffer of a follower's socket.", importance=HIGH, effect=LATER
@@ -50,7 +46,7 @@ class ReplicationSettings:
         5000, "How often the high watermark of each partition is written down.", importance=HIGH
     )
     replica_selector_class: str | None = string(
-        None, "A class that chooses the replica a consumer reads from.", effect=LATER
+        None, "A class that chooses the replica a consumer reads from."
     )
     num_replica_fetchers: int = integer(
         1,
@@ -58,17 +54,17 @@ class ReplicationSettings:
         at_least(1),
         importance=HIGH,
         scope=CLUSTER_WIDE,
-        effect=LATER,
     )
     num_replica_alter_log_dirs_threads: int | None = integer(
-        None, "How many threads move replicas between log directories.", importance=HIGH, effect=LATER
+        None,
+        "How many replicas move between log directories at a time; as many as there are directories if not set.",
+        importance=HIGH,
     )
     replica_alter_log_dirs_io_max_bytes_per_second: int = long(
         LONG_MAX,
         "The most bytes that move between log directories in a second.",
         at_least(0),
         scope=CLUSTER_WIDE,
-        effect=LATER,
         internal=True,
     )
     leader_replication_throttled_rate: int = long(
@@ -112,13 +108,13 @@ class ReplicationSettings:
         importance=HIGH,
     )
     controller_socket_timeout_ms: int = integer(
-        30_000, "How long the controller waits for a broker's answer.", effect=LATER
+        30_000, "How long the controller waits for a broker's answer.", effect=NO_EFFECT
     )
     socket_connection_setup_timeout_ms: int = long(
-        10_000, "How long a connection to another broker may take.", effect=LATER
+        10_000, "How long a connection to another broker may take."
     )
     socket_connection_setup_timeout_max_ms: int = long(
-        30_000, "How long it may take after repeated failures.", effect=LATER
+        30_000, "How long it may take after repeated failures.", effect=NO_EFFECT
     )
     quota_window_num: int = integer(
         11, "How many samples a client's quota looks back over.", at_least(1), importance=LOW, effect=LATER
@@ -137,10 +133,9 @@ class ReplicationSettings:
         "How many samples the quota for moves between log directories looks back over.",
         at_least(1),
         importance=LOW,
-        effect=LATER,
     )
     alter_log_dirs_replication_quota_window_size_seconds: int = integer(
-        1, "How long one such sample is.", at_least(1), importance=LOW, effect=LATER
+        1, "How long one such sample is.", at_least(1), importance=LOW
     )
     controller_quota_window_num: int = integer(
         11,

@@ -153,7 +153,6 @@ class ServerSettings:
         30_000,
         "How long the broker waits for an answer to its own requests to other brokers.",
         importance=HIGH,
-        effect=LATER,
     )
     fetch_max_bytes: int = integer(57_671_680, "The most bytes that one Fetch answers with.", at_least(1024))
     max_incremental_fetch_session_cache_slots: int = integer(
@@ -214,9 +213,10 @@ class ServerSettings:
     controlled_shutdown_enable: bool = boolean(
         True,
         "Whether a stopping broker first hands its leaderships over.",
-        effect=LATER,
     )
-    controlled_shutdown_max_retries: int = integer(3, "How often the handover is tried.", effect=LATER)
+    controlled_shutdown_max_retries: int = integer(
+        3, "How often the handover is tried in Kafka; here it is asked for once.", effect=NO_EFFECT
+    )
     controlled_shutdown_retry_backoff_ms: int = long(
-        5000, "The pause between two tries of the handover.", effect=LATER
+        5000, "The pause between two tries of the handover in Kafka.", effect=NO_EFFECT
     )

@@ -98,7 +98,7 @@ class ShareGroupSettings:
     )
     share_coordinator_state_topic_replication_factor: int = short(
         3,
-        "The replicas of __share_group_state; at most as many as there are brokers when it is created.",
+        "The replicas of __share_group_state; it is not created before there are as many brokers.",
         at_least(1),
         importance=HIGH,
     )

@@ -25,7 +25,7 @@ class TransactionSettings:
     )
     transaction_state_log_replication_factor: int = short(
         3,
-        "The replicas of __transaction_state; at most as many as there are brokers when it is created.",
+        "The replicas of __transaction_state; it is not created before there are as many brokers.",
         at_least(1),
         importance=HIGH,
     )
