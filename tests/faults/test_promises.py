@@ -155,13 +155,11 @@ def test_with_acks_1_what_followers_have_not_fetched_is_lost(cluster: Cluster) -
     leader = cluster.leader("acks-1")
     followers = followers_of(cluster, leader)
     cluster.wait_until_in_sync("acks-1")
-    for number in followers:
-        cluster.pause(number)
+    cluster.partition(leader, *followers)
     assert produce(cluster, "acks-1", "not fetched", acks="1") is None
     cluster.kill(leader)
-    for number in followers:
-        cluster.resume(number)
     assert cluster.leader("acks-1") in followers
+    cluster.heal()
     cluster.start(leader)
     cluster.wait_until_in_sync("acks-1")
     assert values(cluster, "acks-1") == ["fetched"]

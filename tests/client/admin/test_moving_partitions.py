@@ -16,9 +16,8 @@ from penstock.client.admin.topic_changes import NewTopic, create_topics
 from penstock.errors import ErrorCode
 from penstock.types import TopicPartition
 from penstock.wire_client import Cluster
-from penstock.wire_client.errors import KafkaError, UnsupportedVersionError
+from penstock.wire_client.errors import KafkaError
 from tests.support.apache_kafka import ApacheKafka, require_java
-from tests.support.cluster_fixture import PEER
 from tests.wire_client.conftest import Asker
 from tools.suite.processes import starts_processes
 
@@ -38,11 +37,13 @@ def test_where_replicas_are(ask: Asker, servers: str, topic: str) -> None:
     ask(look, servers)
 
 
-@pytest.mark.skipif(PEER == "apache", reason="Apache Kafka has them")
-def test_a_broker_without_moves_between_directories(ask: Asker, servers: str, topic: str) -> None:
+def test_a_directory_that_the_broker_does_not_have(ask: Asker, servers: str, topic: str) -> None:
     async def move(cluster: Cluster) -> None:
-        with pytest.raises(UnsupportedVersionError, match="The node does not support "):
-            await alter_replica_log_dirs(cluster, {TopicPartitionReplica(topic, 0, 0): "/elsewhere"})
+        await create_topics(cluster, [NewTopic(topic)])
+        replica = TopicPartitionReplica(topic, 0, (await cluster.describe()).nodes[0].id)
+        (error,) = (await alter_replica_log_dirs(cluster, {replica: "/elsewhere"})).values()
+        assert error is not None
+        assert error.code == ErrorCode.LOG_DIR_NOT_FOUND
 
     ask(move, servers)
 
