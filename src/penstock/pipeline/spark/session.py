@@ -44,16 +44,19 @@ _ALWAYS = {
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.stopTimeout": "20s",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.hadoop.fs.file.impl.disable.cache": "true",  # it would give what ticks use to others, see OF_TICKS
 }
 _ON_LOOPBACK = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
 }
-_ON_LOCAL_CHECKPOINTS = {
-    # The default one asks for the file's status again and again: 40 ms for each write, twice a batch.
+OF_TICKS = {
+    # Spark's own choices start a process for each file that they write: 40 ms, twice a batch.
     "spark.sql.streaming.checkpointFileManagerClass": f"{CHECKPOINTING}.FileSystemBasedCheckpointFileManager",
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
+"""For sessions of queries whose checkpoint only counts. State in RocksDB can't be written with them: it takes whatever
+is behind `file:` for Hadoop's LocalFileSystem."""
 _LOG4J = """rootLogger.level = warn
 rootLogger.appenderRef.file.ref = file
 appender.file.type = RollingFile
@@ -179,7 +182,6 @@ def configs(settings: EngineSettings, jars: list[Path]) -> dict[str, str]:
         "spark.sql.warehouse.dir": f"file://{spark_dir}/warehouse",
         **_ALWAYS,
         **(_ON_LOOPBACK if _is_on_loopback(settings) else {}),
-        **(_ON_LOCAL_CHECKPOINTS if settings.checkpoints.startswith("file:") else {}),
         **_class_path(jars),
     }
     if settings.python_path:

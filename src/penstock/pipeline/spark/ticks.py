@@ -24,6 +24,7 @@ from urllib.parse import quote
 
 from penstock.pipeline.spark.kept_query import Drivers, KeptQuery
 from penstock.pipeline.spark.reasons import reason_of
+from penstock.pipeline.spark.session import OF_TICKS
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -62,7 +63,9 @@ class TickQuery(KeptQuery):
         }
 
     def _start_query(self, driver: Driver) -> StreamingQuery:
-        session = driver.session
+        session = driver.session.newSession()
+        for name, value in OF_TICKS.items():
+            session.conf.set(name, value)
         self._context = session.sparkContext
         self._context.setLocalProperty("spark.scheduler.pool", self.name)
         self._began_in_this_attempt = False
