@@ -266,10 +266,11 @@ def test_a_session_tells_only_what_is_new(client: WireClient, filled: str) -> No
     assert news(fetch(client, session_id=session, session_epoch=4)) == {}
 
 
+@only_penstock
 def test_a_session_tells_the_high_watermark_again_after_it_told_of_a_divergence(
     client: WireClient, filled: str
 ) -> None:
-    """Who cuts its log takes nothing else from that answer."""
+    """Who cuts its log takes nothing else from that answer; Apache Kafka tells it no more."""
     session = fetch(client, wanted(filled), session_epoch=0).session_id
     beyond = wanted(filled, 10)
     beyond.partitions[0].last_fetched_epoch = 0
