@@ -1,7 +1,7 @@
 """`server` is shared by all tests of a worker: a broker in this process, or, with `PENSTOCK_TEST_PEER=apache`, Apache
 Kafka, so that what these tests expect can be proven against the reference. `broker` is a fresh Penstock of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from penstock.testing import InProcessBroker
 from tests.broker.asking import unique_topic
 from tests.support.cluster_fixture import PEER, running_apache
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 SERVER_SETTINGS = {
     "auto.create.topics.enable": "false",
@@ -32,7 +33,12 @@ class Server:
         return self.log_dir / f"{topic}-{partition}"
 
 
+def starts_its_peer(fixture: Callable[..., Iterator[Server]]) -> Callable[..., Iterator[Server]]:
+    return starts_processes(fixture) if PEER == "apache" else fixture
+
+
 @pytest.fixture(scope="session")
+@starts_its_peer
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     if PEER == "apache":
         with running_apache(tmp_path_factory.mktemp("kafka"), SERVER_SETTINGS) as apache:

@@ -49,6 +49,7 @@ from penstock.wire.messages.incremental_alter_configs import (
 )
 from penstock.wire.messages.list_transactions import ListTransactionsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from penstock.wire.primitives import MAX_STRING_BYTES
 from penstock.wire.schema import ApiMessage, Message
 from tests.broker.asking import (
@@ -410,6 +411,31 @@ def test_a_partition_of_many_producers(busy: Platform) -> None:
             answer = client.send(DescribeProducersRequest([DescribedTopic(topic, [0] * 100)] * 2))
     described = [partition for one in answer.topics for partition in one.partitions]
     assert [len(partition.active_producers) for partition in described] == [PRODUCERS], "answered once"
+    assert bystander.broker < LONGEST_WAIT_SECONDS
+
+
+COMPRESSED_BATCHES = 20_000 if IS_WHOLE else 300
+"""Each of two kilobytes, which decompress to nearly as much as is looked at at once."""
+
+
+def test_a_request_of_many_batches(busy: Platform) -> None:
+    records = [Record(index, now_ms(), None, bytes(600_000)) for index in range(3)]
+    batch = bytes(build_batch(records, codec=Codec.GZIP).view)
+    data = [
+        PartitionProduceData(index=index % KEPT_PARTITIONS, records=batch)
+        for index in range(COMPRESSED_BATCHES)
+    ]
+    with WireClient(busy.bootstrap, timeout=300.0) as client:
+        topic = unique_topic(client, KEPT_PARTITIONS)
+        request = ProduceRequest(
+            acks=-1, timeout_ms=30_000, topic_data=[TopicProduceData(topic, partition_data=data)]
+        )
+        with waiting(busy) as bystander:
+            (answer,) = client.send(request, PRODUCE_BY_NAME).responses
+    offsets = [
+        (index % KEPT_PARTITIONS, 0, 3 * (index // KEPT_PARTITIONS)) for index in range(COMPRESSED_BATCHES)
+    ]
+    assert [(one.index, one.error_code, one.base_offset) for one in answer.partition_responses] == offsets
     assert bystander.broker < LONGEST_WAIT_SECONDS
 
 

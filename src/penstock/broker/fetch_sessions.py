@@ -161,9 +161,11 @@ class FetchSessionCache:
             session.update(request)
             plan.wanted.extend(session.wanted())
             return plan
+        wanted: dict[tuple[TopicKey, int], Wanted] = {}
         for topic in request.topics:
             key = TopicKey(topic.topic, topic.topic_id)
-            plan.wanted.extend(Wanted(key, fetch) for fetch in topic.partitions)
+            wanted.update(((key, fetch.partition), Wanted(key, fetch)) for fetch in topic.partitions)
+        plan.wanted.extend(wanted.values())
         return plan
 
     def _maybe_create(self, uses_topic_ids: bool, now_ms: int) -> FetchSession | None:

@@ -95,7 +95,7 @@ async def answer_at_length(
     position: int,
     correlation_id: int,
     handle: Handle,
-) -> ApiMessage | Encoded | None:
+) -> Encoded | None:
     most = MAX_ELEMENTS_IN_SLICES if cls in SLICED else MAX_ELEMENTS_IN_ONE_PIECE
     async with connection.router.broker.long_work:
         request = await asyncio.to_thread(decode_message, cls, version, frame, position, most)
@@ -103,9 +103,13 @@ async def answer_at_length(
         leave_out_repetitions(request, ANSWERED_ONCE[cls])
     for sliced in SLICED.get(cls, ()):
         if getattr(request, sliced.asked):
-            answer = await _in_slices(connection, request, sliced, handle)
-            return Encoded(await asyncio.to_thread(encode_response_frame, answer, version, correlation_id))
-    return await _answer_of(connection, handle(request))
+            answer: ApiMessage | None = await _in_slices(connection, request, sliced, handle)
+            break
+    else:
+        answer = await _answer_of(connection, handle(request))
+    if answer is None:
+        return None
+    return Encoded(await asyncio.to_thread(encode_response_frame, answer, version, correlation_id))
 
 
 async def _in_slices(

@@ -122,16 +122,17 @@ class Sharing:
         self, group_id: str, state_epoch: int, offsets: Mapping[bytes, Mapping[int, int]]
     ) -> dict[SharePartitionKey, Any]:
         """Has states made that begin at these offsets; an ApiError where that fails."""
-        asked = {}
-        for topic_id, by_partition in offsets.items():
-            for index, offset in by_partition.items():
-                key = SharePartitionKey(group_id, topic_id, index)
-                asked[key] = self._ask_to_initialize(
-                    key, initialize.PartitionData(index, state_epoch, offset)
-                )
-        found = await answers(list(asked.values()))
-        self._begin_anew(asked)
-        return dict(zip(asked, found, strict=True))
+        begins = {
+            SharePartitionKey(group_id, topic_id, index): offset
+            for topic_id, by_partition in offsets.items()
+            for index, offset in by_partition.items()
+        }
+        found = await answers(
+            self._ask_to_initialize(key, initialize.PartitionData(key.partition, state_epoch, offset))
+            for key, offset in begins.items()
+        )
+        self._begin_anew(begins)
+        return dict(zip(begins, found, strict=True))
 
     def _begin_anew(self, keys: Iterable[SharePartitionKey]) -> None:
         """Lets share partitions go whose states were changed behind their backs."""
@@ -154,7 +155,7 @@ class Sharing:
             for topic_id, indexes in partitions.items()
             for index in indexes
         ]
-        found = await answers([self._ask_to_delete(key) for key in keys])
+        found = await answers(self._ask_to_delete(key) for key in keys)
         self._begin_anew(keys)
         return dict(zip(keys, found, strict=True))
 

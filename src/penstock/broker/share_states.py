@@ -9,11 +9,11 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
 from penstock.broker.share_state_operations import StateOperation
+from penstock.broker.turns import Turns
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_state import PruneLog, SharePartitionKey, ShareStateShard
 from penstock.machine import Outcome, Ticket
@@ -119,12 +119,18 @@ ASKED_AT_ONCE = 200
 
 
 async def answers(asked: Iterable[Awaitable[Any]]) -> list[Any]:
-    """All answers; where there is none, the ApiError. Others are served between parts of what an iterator asks."""
+    """All answers; where there is none, the ApiError. Who is asked writes to a log, so others are served between turns
+    of asking: what is given should ask only as it is gone through."""
+    turns = Turns()
     found: list[Any] = []
-    left = iter(asked)
-    while part := list(islice(left, ASKED_AT_ONCE)):
-        found += await asyncio.gather(*part, return_exceptions=True)
-        await asyncio.sleep(0)
+    part: list[Awaitable[Any]] = []
+    for one in asked:
+        part.append(one)
+        if turns.is_over or len(part) == ASKED_AT_ONCE:
+            found += await asyncio.gather(*part, return_exceptions=True)
+            part = []
+            await turns.let_others()
+    found += await asyncio.gather(*part, return_exceptions=True)
     for answer in found:
         if isinstance(answer, BaseException) and not isinstance(answer, ApiError):
             raise answer

@@ -116,6 +116,13 @@ def test_an_error_does_not_hold_up_the_others(client: WireClient, filled: str) -
     assert time.monotonic() - started < A_WHILE_MS / 1000
 
 
+def test_a_partition_that_is_named_twice_is_read_once(client: WireClient, filled: str) -> None:
+    """As the last says."""
+    answer = client.send(fetch_request(wanted(filled, 0), wanted(filled, 3)), FETCH_BY_NAME)
+    (data,) = [partition for topic in answer.responses for partition in topic.partitions]
+    assert offsets(data) == [3]
+
+
 @pytest.mark.parametrize("isolation_level", [0, 1])
 def test_isolation_levels_without_transactions(client: WireClient, filled: str, isolation_level: int) -> None:
     data = fetch_one(client, filled, isolation_level=isolation_level)
@@ -259,10 +266,11 @@ def test_a_session_tells_only_what_is_new(client: WireClient, filled: str) -> No
     assert news(fetch(client, session_id=session, session_epoch=4)) == {}
 
 
+@only_penstock
 def test_a_session_tells_the_high_watermark_again_after_it_told_of_a_divergence(
     client: WireClient, filled: str
 ) -> None:
-    """Who cuts its log takes nothing else from that answer."""
+    """Who cuts its log takes nothing else from that answer; Apache Kafka tells it no more."""
     session = fetch(client, wanted(filled), session_epoch=0).session_id
     beyond = wanted(filled, 10)
     beyond.partitions[0].last_fetched_epoch = 0

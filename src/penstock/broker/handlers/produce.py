@@ -9,13 +9,18 @@ ApiVersions advertises it from version 0 although none below 3 is served, as Kaf
 librdkafka take a higher minimum for a broker that can't do gzip, snappy or lz4.
 
 With acks=all the answer waits until all replicas in sync have the records, see `broker.committing`.
+
+A request may have tens of thousands of batches, and each may take milliseconds to decompress. What is left of it after
+a turn of the event loop is appended in turns, in its order; so is all that is behind a batch that takes long to check.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.committing import Appended, ParkedUntilCommitted, is_committed
+from penstock.broker.connection import TURN_SECONDS
 from penstock.broker.endpoints import endpoints_of
 from penstock.broker.parked import Parked
 from penstock.broker.partition import Partition
@@ -27,6 +32,7 @@ from penstock.broker.transactional_produce import (
     find_transactional_batches,
     has_transactional_records,
 )
+from penstock.broker.turns import Turns
 from penstock.controller.image import INTERNAL_TOPICS
 from penstock.errors import ApiError, ErrorCode
 from penstock.log.append_result import AppendResult
@@ -101,8 +107,8 @@ def _append(
     produce: "Produce", request: ProduceRequest, context: RequestContext
 ) -> ProduceResponse | Parked | Awaitable[ApiMessage | None] | None:
     response = ProduceResponse([produce.append_topic(topic) for topic in request.topic_data])
-    if produce.long:
-        return _finish_long(produce, response, context)
+    if produce.later:
+        return _append_later(produce, response, context)
     if produce.unflushed:
         return _flush_and_answer(produce, response, context)
     if produce.uncommitted:
@@ -110,11 +116,11 @@ def _append(
     return _answer(produce, response, context)
 
 
-async def _finish_long(
+async def _append_later(
     produce: "Produce", response: ProduceResponse, context: RequestContext
 ) -> ApiMessage | None:
     """Goes on when the client leaves: what came whole is written, as if it had taken no time."""
-    work = asyncio.ensure_future(produce.append_long())
+    work = asyncio.ensure_future(produce.append_later())
     produce.broker.router.keep(work)
     await asyncio.shield(work)
     if produce.unflushed:
@@ -124,10 +130,13 @@ async def _finish_long(
     return _answer(produce, response, context)
 
 
-class LongAppend(NamedTuple):
-    partition: Partition
+class Later(NamedTuple):
+    """What is left to do of a request."""
+
+    to: TopicProduceData
     data: PartitionProduceData
     answer: PartitionProduceResponse
+    is_long: bool
 
 
 class Produce:
@@ -137,11 +146,12 @@ class Produce:
         "acks",
         "admissions",
         "broker",
+        "later",
         "listener",
-        "long",
         "may_write_internal",
         "now_ms",
         "timeout_ms",
+        "turn_end",
         "uncommitted",
         "unflushed",
         "version",
@@ -163,7 +173,8 @@ class Produce:
         self.admissions = admissions
         self.now_ms = broker.clock.now_ms()
         self.unflushed: list[tuple[Partition, PartitionProduceResponse]] = []
-        self.long: list[LongAppend] = []
+        self.later: list[Later] = []
+        self.turn_end = time.perf_counter() + TURN_SECONDS
         self.uncommitted: list[Appended] = []
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
@@ -176,28 +187,35 @@ class Produce:
         return self.broker.partitions.find(topic.name, index)
 
     def append(self, to: TopicProduceData, data: PartitionProduceData) -> PartitionProduceResponse:
-        records = data.records
+        if self.later or time.perf_counter() >= self.turn_end:
+            return self._put_off(to, data, is_long=False)
         partition = None
         try:
             partition = self.find(to, data.index)
-            topic = partition.topic_partition.topic
-            if topic in INTERNAL_TOPICS and not self.may_write_internal:
-                raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
-            if not isinstance(records, memoryview):
-                raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
-            if self.long and any(earlier.partition is partition for earlier in self.long):
-                raise LongBatch  # it comes after that one
-            admission = self._admission(partition)
-            result = partition.append(records, self.version, self.acks, self.now_ms, admission)
+            result = self._append(partition, data)
         except LongBatch:
-            assert partition is not None
-            self.long.append(LongAppend(partition, data, PartitionProduceResponse(data.index)))
-            return self.long[-1].answer
+            return self._put_off(to, data, is_long=True)
         except ApiError as error:
             return _refusal(data.index, error, partition)
         response = PartitionProduceResponse(data.index)
         self._accept(partition, response, result)
         return response
+
+    def _put_off(
+        self, to: TopicProduceData, data: PartitionProduceData, *, is_long: bool
+    ) -> PartitionProduceResponse:
+        answer = PartitionProduceResponse(data.index)
+        self.later.append(Later(to, data, answer, is_long))
+        return answer
+
+    def _append(self, partition: Partition, data: PartitionProduceData) -> AppendResult:
+        topic, records = partition.topic_partition.topic, data.records
+        if topic in INTERNAL_TOPICS and not self.may_write_internal:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic}")
+        if not isinstance(records, memoryview):
+            raise ApiError(ErrorCode.INVALID_RECORD, "Records are null")
+        admission = self._admission(partition)
+        return partition.append(records, self.version, self.acks, self.now_ms, admission)
 
     def _admission(self, partition: Partition) -> Admission | None:
         return None if self.admissions is None else self.admissions.of(partition.topic_partition)
@@ -224,19 +242,33 @@ class Produce:
     def park(self, response: ProduceResponse) -> "ParkedProduce":
         return ParkedProduce(self, response)
 
-    async def append_long(self) -> None:
-        for partition, data, answer in self.long:
+    async def append_later(self) -> None:
+        turns = Turns()
+        for to, data, answer, is_long in self.later:
+            if turns.is_over:
+                await turns.let_others()
+            partition = None
             try:
-                assert isinstance(data.records, memoryview)
-                batches = decode_batches(data.records, produce_version=self.version)
-                settings = partition.log.settings
-                prepared = await self.broker.long_batches.prepare(batches, settings, self.now_ms)
-                admission = self._admission(partition)
-                result = partition.append_prepared(prepared, self.acks, self.now_ms, admission)
+                partition = self.find(to, data.index)
+                result = await self._append_in_time(partition, data, is_long=is_long)
             except ApiError as error:
                 _refuse(answer, error, partition)
             else:
                 self._accept(partition, answer, result)
+
+    async def _append_in_time(
+        self, partition: Partition, data: PartitionProduceData, *, is_long: bool
+    ) -> AppendResult:
+        if not is_long:
+            try:
+                return self._append(partition, data)
+            except LongBatch:
+                pass
+        assert isinstance(data.records, memoryview)
+        batches = decode_batches(data.records, produce_version=self.version)
+        prepared = await self.broker.long_batches.prepare(batches, partition.log.settings, self.now_ms)
+        admission = self._admission(partition)
+        return partition.append_prepared(prepared, self.acks, self.now_ms, admission)
 
 
 class ParkedProduce(ParkedUntilCommitted):
