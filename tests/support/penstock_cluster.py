@@ -44,6 +44,9 @@ SETTINGS = {
     "replica.fetch.max.bytes": "1024",
     "replica.fetch.response.max.bytes": "1024",
     "replication.quota.window.num": str(QUOTA_SECONDS),
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    "log.retention.check.interval.ms": "300",
+    "log.cleaner.backoff.ms": "300",
 }
 
 
