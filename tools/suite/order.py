@@ -35,7 +35,10 @@ WITH_PENSTOCK_CLUSTER = (
     *("tests/java_tools/test_on_three_brokers.py", "tests/cli/tool_commands/test_reassignment_wait.py"),
     *(
         f"tests/broker/test_{name}.py"
-        for name in ("broker_configs", "elections", "endpoints", "placement", "reassigning", "unregistering")
+        for name in (
+            *("broker_configs", "coordinators", "elections", "endpoints", "placement", "reassigning"),
+            *("replication", "unregistering"),
+        )
     ),
 )
 WITH_SPARK = tuple(f"tests/pipeline/spark/test_{name}.py" for name in ("kafka", "registry_columns", "ticks"))
