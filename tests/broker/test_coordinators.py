@@ -1,18 +1,22 @@
-"""Coordinators over logs that were compacted: after a restart they know what they knew before."""
+"""Coordinators over compacted logs, and coordinators that move to another broker: they know what they knew before."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
+from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from tests.broker.asking import new_topic
 from tests.broker.classic_members import Member, settle
-from tests.broker.committing import all_committed, commit, find_coordinator, new_group
+from tests.broker.committing import all_committed, commit, committed, fetch_group, find_coordinator, new_group
 from tests.broker.conftest import only_penstock
 from tests.broker.transacting import Transactor, committed_values
+from tests.support.penstock_cluster import PATIENCE_SECONDS, PenstockCluster
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
+from tools.suite.processes import starts_processes
 
 pytestmark = only_penstock
 
@@ -84,3 +88,89 @@ def test_transactional_ids(broker: InProcessBroker) -> None:
         quiet.client = client
         quiet.commit()
         assert committed_values(client, "foods") == [b"bread", b"wine"]
+
+
+# --- to another broker
+
+
+GROUP, TRANSACTION = 0, 1
+
+
+def coordinator_of(cluster: PenstockCluster, key: str, kind: int, asked: int = 3) -> int:
+    request = FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
+
+    def found() -> int:
+        (answer,) = cluster.ask(asked, request).coordinators
+        return answer.node_id if answer.error_code == 0 else 0
+
+    return wait_for(found, PATIENCE_SECONDS, f"the coordinator of {key}")
+
+
+def wait_until_moved(cluster: PenstockCluster, key: str, kind: int, old: int) -> int:
+    asked = next(number for number, process in cluster.processes.items() if process.alive)
+    wait_for(
+        lambda: coordinator_of(cluster, key, kind, asked) != old, PATIENCE_SECONDS, "another coordinator"
+    )
+    return coordinator_of(cluster, key, kind, asked)
+
+
+@pytest.fixture
+@starts_processes
+def cluster(penstock_cluster: PenstockCluster) -> Iterator[PenstockCluster]:
+    yield penstock_cluster
+    penstock_cluster.restore()
+
+
+@pytest.mark.processes
+def test_groups_move_with_their_partition(cluster: PenstockCluster) -> None:
+    cluster.create("moving", [[1, 2, 3]])
+    group = "on-the-move"
+    old = coordinator_of(cluster, group, GROUP)
+    with WireClient(cluster.address(old)) as client:
+        find_coordinator(client, group)
+        assert commit(client, group, "moving", 7) == 0
+    for number in cluster.ports.keys() - {old}:
+        with WireClient(cluster.address(number)) as client:
+            assert commit(client, group, "moving", 8) == ErrorCode.NOT_COORDINATOR
+            assert fetch_group(client, group, {"moving": [0]}).error_code == ErrorCode.NOT_COORDINATOR
+    cluster.stop(old)
+    new = wait_until_moved(cluster, group, GROUP, old)
+    with WireClient(cluster.address(new)) as client:
+        answers: set[int] = set()
+
+        def is_loaded() -> bool:
+            answers.add(code := fetch_group(client, group, {"moving": [0]}).error_code)
+            return code == ErrorCode.NONE
+
+        wait_for(is_loaded, PATIENCE_SECONDS, "the group")
+        assert answers <= {ErrorCode.NONE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+        assert committed(client, group, "moving") == 7
+        assert commit(client, group, "moving", 9) == 0
+    cluster.start(old)
+    cluster.wait_until_whole()
+    with WireClient(cluster.address(old)) as client:
+        assert commit(client, group, "moving", 10) == ErrorCode.NOT_COORDINATOR
+
+
+@pytest.mark.processes
+def test_a_transaction_is_ended_where_its_coordinator_has_moved(cluster: PenstockCluster) -> None:
+    """Its first coordinator was killed, and led what the transaction wrote to."""
+    producer = "producer-on-the-move"
+    old = coordinator_of(cluster, producer, TRANSACTION)
+    others = sorted(cluster.ports.keys() - {old})
+    cluster.create("written", [[old, *others]])
+    with WireClient(cluster.address(old)) as client:
+        transactor = Transactor(client, producer)
+        transactor.sent("written", b"bread")
+    for number in others:
+        with WireClient(cluster.address(number)) as client:
+            transactor.client = client
+            assert transactor.ask_end(is_commit=True).error_code == ErrorCode.NOT_COORDINATOR
+    cluster.kill(old)
+    cluster.wait_for_leaders("written", [others[0]])
+    new = wait_until_moved(cluster, producer, TRANSACTION, old)
+    with WireClient(cluster.address(new)) as client, WireClient(cluster.address(others[0])) as reader:
+        assert committed_values(reader, "written") == []
+        transactor.client = client
+        transactor.commit()
+        assert committed_values(reader, "written") == [b"bread"]

@@ -92,6 +92,16 @@ def test_who_was_at_the_end_at_its_last_fetch_does_not_lag() -> None:
         assert leader.decide_leaving(end, now_ms, LAG_MS, nobody_is_new) is None
 
 
+def test_who_does_not_fetch_is_silent_whatever_it_has() -> None:
+    leader = leading(isr=(1, 2), end=10)
+    assert not leader.awaits_silent_replica(LAG_MS, LAG_MS), "it is given time"
+    assert leader.awaits_silent_replica(LAG_MS + 1, LAG_MS)
+    leader.on_fetch(2, 5, 10, 2 * LAG_MS)
+    assert not leader.awaits_silent_replica(2 * LAG_MS, LAG_MS), "it is only behind"
+    leader.on_replica_set(replace(leader.replica_set, isr=(1,), version=8))
+    assert not leader.awaits_silent_replica(9 * LAG_MS, LAG_MS), "nobody waits for it"
+
+
 def test_who_was_started_anew_leaves() -> None:
     leader = leading(isr=(1, 2, 3))
     assert leader.decide_leaving(10, 1, LAG_MS, lambda broker_id: broker_id == 3) == (1, 2)

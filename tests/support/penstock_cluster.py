@@ -22,6 +22,7 @@ from penstock.wire.messages.create_topics import (
 from penstock.wire.schema import ApiMessage
 from tests.broker.asking import metadata
 from tests.faults.broker_cluster import BrokerCluster, EmbeddedZooKeeper
+from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import free_port, wait_for
 from tests.support.wire_client import WireClient
 from tools.suite.processes import starts_processes
@@ -43,6 +44,9 @@ SETTINGS = {
     "replica.fetch.max.bytes": "1024",
     "replica.fetch.response.max.bytes": "1024",
     "replication.quota.window.num": str(QUOTA_SECONDS),
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    "log.retention.check.interval.ms": "300",
+    "log.cleaner.backoff.ms": "300",
 }
 
 
@@ -74,6 +78,10 @@ class PenstockCluster(BrokerCluster):
 
     def log_dirs(self, number: int) -> list[Path]:
         return [self.directory / f"broker-{number}-{side}" for side in ("a", "b")]
+
+    def as_server(self) -> KafkaServer:
+        """For tests that take any server."""
+        return KafkaServer(self.bootstrap, self.directory, 1, False, tuple(self.processes.values()))
 
     # asking
 

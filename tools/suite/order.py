@@ -30,13 +30,16 @@ WITH_APACHE = (
     *("tests/rest/test_apache.py", "tests/rest/v2/consumers/test_apache.py"),
     *("tests/registry/test_apache_kafka.py", "tests/client/admin/test_security.py"),
 )
-WITH_APACHE_CLUSTER = (
+WITH_PENSTOCK_CLUSTER = (
     *(f"{CLI}test_kafka_{tool}.py" for tool in ("reassign_partitions", "topics", "leader_election")),
-    "tests/cli/tool_commands/test_reassignment_wait.py",
-)
-WITH_PENSTOCK_CLUSTER = tuple(
-    f"tests/broker/test_{name}.py"
-    for name in ("broker_configs", "elections", "endpoints", "placement", "unregistering")
+    *("tests/java_tools/test_on_three_brokers.py", "tests/cli/tool_commands/test_reassignment_wait.py"),
+    *(
+        f"tests/broker/test_{name}.py"
+        for name in (
+            *("broker_configs", "coordinators", "elections", "endpoints", "placement", "reassigning"),
+            *("replication", "unregistering"),
+        )
+    ),
 )
 WITH_SPARK = tuple(f"tests/pipeline/spark/test_{name}.py" for name in ("kafka", "registry_columns", "ticks"))
 WITH_POSTGRES = (f"{CONNECT}connectors/jdbc/", f"{CONNECT}connectors/postgres_cdc/")
@@ -44,7 +47,7 @@ WITH_POSTGRES = (f"{CONNECT}connectors/jdbc/", f"{CONNECT}connectors/postgres_cd
 LONGEST = (
     "tests/faults/test_connect.py",
     WITH_APACHE[0],
-    WITH_APACHE_CLUSTER[0],
+    WITH_PENSTOCK_CLUSTER[0],
     f"{CLI}test_kafka_console_consumer.py",
     "tests/foreign_clients/test_rebalances.py",
     "tests/foreign_clients/test_transactions.py",
@@ -58,7 +61,7 @@ LONGEST = (
     "tests/testing/",
     "tests/notes/",
     *WITH_APACHE,
-    *WITH_APACHE_CLUSTER,
+    *WITH_PENSTOCK_CLUSTER,
     *WITH_SPARK,
     *WITH_POSTGRES,
     "tests/pipeline/mirror/",
@@ -106,7 +109,6 @@ class Sharing:
 
 SHARING = (
     Sharing(WITH_APACHE, seats=1),
-    Sharing(WITH_APACHE_CLUSTER, seats=1),
     Sharing(WITH_PENSTOCK_CLUSTER, seats=1),
     Sharing(WITH_SPARK, seats=1),
     Sharing(WITH_POSTGRES, seats=1),

@@ -409,3 +409,4 @@ class Broker:
         self.configs.reload()
         for name in self.partitions.by_name:
             self.on_topic_configs(name)
+        self.replication.on_settings()

@@ -27,6 +27,9 @@ from penstock.settings.broker import BrokerSettings
 log = logging.getLogger("penstock.broker.in_sync")
 
 RETRY_SECONDS = 0.5
+MOST_BETWEEN_LOOKS_MS = 1000
+SILENCE_SECONDS = 0.25
+"""Between looks at who lags, while a replica is silent."""
 
 
 class InSync:
@@ -55,8 +58,18 @@ class InSync:
         self._ask(partition, isr, {broker_id: known.epoch})
 
     async def drop_those_that_lag(self) -> None:
+        """Looks more often while a replica is silent: a producer that keeps records in order writes to the next
+        partition when it has the answer of the one before, and would wait for the next look at each."""
+        is_silent = self._drop_those_that_lag()
+        while is_silent:
+            await asyncio.sleep(SILENCE_SECONDS)
+            is_silent = self._drop_those_that_lag()
+
+    def _drop_those_that_lag(self) -> bool:
+        """True if a replica in sync that lacks nothing yet is silent."""
         max_lag_ms = self.settings().replica_lag_time_max_ms
         now_ms = self.clock.monotonic_ms()
+        is_silent = False
         for partition in self.partitions:
             leader = partition.leader
             if leader is None or leader.is_alone:
@@ -69,6 +82,8 @@ class InSync:
             )
             if isr is not None:
                 self._ask(partition, isr)
+            is_silent = is_silent or leader.awaits_silent_replica(now_ms, max_lag_ms)
+        return is_silent
 
     def _new_life_since(self, state: ReplicaSet) -> Callable[[int], bool]:
         """Whether a broker was started anew since it came to be in sync."""

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from penstock.broker.hosted_directory import Doomed
+from penstock.broker.in_sync import MOST_BETWEEN_LOOKS_MS
 from penstock.broker.log_cleaning import LogCleaning
 from penstock.broker.turns import Turns
 from penstock.errors import ApiError, StorageError
@@ -41,7 +42,10 @@ class Maintenance:
             (self.checkpoint_high_watermarks, settings.replica_high_watermark_checkpoint_interval_ms),
             (self.apply_retention, settings.log_retention_check_interval_ms),
             (self.cleaning.clean_all, settings.log_cleaner_backoff_ms),
-            (self.broker.in_sync.drop_those_that_lag, settings.replica_lag_time_max_ms // 2),
+            (
+                self.broker.in_sync.drop_those_that_lag,
+                min(settings.replica_lag_time_max_ms // 2, MOST_BETWEEN_LOOKS_MS),
+            ),
             (self.expire_producers, settings.producer_id_expiration_check_interval_ms),
             (self.broker.leader_balance.restore, settings.leader_imbalance_check_interval_seconds * 1000),
         ):

@@ -421,13 +421,22 @@ class Replication:
         leader = partition.replica.replica_set.leader
         if leader not in self.context.image.brokers or leader == self.context.broker_id:
             return  # until there is one
-        where = partition.topic_partition
-        number = hash(where) % self.context.settings().num_replica_fetchers
+        number = self._number_of(partition)
         fetcher = self._fetchers.get((leader, number))
         if fetcher is None:
             fetcher = self._fetchers[leader, number] = Fetcher(self.context, leader, number)
         fetcher.add(partition)
-        self._fetcher_of[where] = fetcher
+        self._fetcher_of[partition.topic_partition] = fetcher
+
+    def _number_of(self, partition: Partition) -> int:
+        return hash(partition.topic_partition) % self.context.settings().num_replica_fetchers
+
+    def on_settings(self) -> None:
+        """There may have to be more fetchers for each leader than there are, or fewer."""
+        for fetcher in list(self._fetchers.values()):
+            for followed in list(fetcher.followed.values()):
+                if self._number_of(followed.partition) != fetcher.number:
+                    self.follow(followed.partition)
 
     def forget(self, partition: Partition) -> None:
         fetcher = self._fetcher_of.pop(partition.topic_partition, None)

@@ -153,6 +153,14 @@ class LeaderState:
         follower = self.followers[broker_id]
         return follower.log_end_offset != log_end_offset and now_ms - follower.caught_up_ms > max_lag_ms
 
+    def awaits_silent_replica(self, now_ms: int, max_lag_ms: int) -> bool:
+        """Whether a replica in sync does not fetch: it lags as soon as something is written."""
+        return any(
+            now_ms - max(self.followers[one].fetched_ms, self.followers[one].caught_up_ms) > max_lag_ms
+            for one in self.replica_set.isr
+            if one != self.broker_id
+        )
+
     def ask_for(self, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> ReplicaSet:
         """The state to write, with the broker epochs of those who join; until it is known whether it was written, both
         sets count."""

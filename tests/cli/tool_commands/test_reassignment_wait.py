@@ -1,4 +1,4 @@
-"""`penstock reassign-partitions --execute --wait`, on three brokers of Apache Kafka."""
+"""`penstock reassign-partitions --execute --wait`, on three brokers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from penstock.cli.tool_commands.reassignment_wait import all_brokers_show
 from penstock.types import TopicPartition
 from penstock.wire_client import ClusterConfig, blocking_cluster, now
 from tests.cli.running import PENSTOCK, Cli, Terminal
-from tests.support.apache_cluster import create_topic
-from tests.support.cluster_fixture import KafkaServer
+from tests.support.penstock_cluster import PenstockCluster
 
 pytestmark = pytest.mark.processes
 
 THROTTLE = "20000"
 
 
-def test_it_stays_until_all_has_moved(apache_cluster: KafkaServer, tmp_path: Path) -> None:
-    topic, cli = "waited-for", Cli(apache_cluster.bootstrap, tmp_path)
-    create_topic(apache_cluster, topic, [[1], [1]])
-    producer = Producer({"bootstrap.servers": apache_cluster.bootstrap, "batch.size": 4096, "linger.ms": 0})
+def test_it_stays_until_all_has_moved(penstock_cluster: PenstockCluster, tmp_path: Path) -> None:
+    topic, cli = "waited-for", Cli(penstock_cluster.bootstrap, tmp_path)
+    penstock_cluster.create(topic, [[1], [1]])
+    producer = Producer({"bootstrap.servers": penstock_cluster.bootstrap, "batch.size": 4096, "linger.ms": 0})
     for _ in range(50):
         producer.produce(topic, b"x" * 1024, partition=0)
     assert producer.flush(30) == 0
@@ -47,15 +46,17 @@ def test_it_stays_until_all_has_moved(apache_cluster: KafkaServer, tmp_path: Pat
     assert "moving partitions  [" in shown
     assert f"Reassignment of partition {topic}-0 is completed." in shown
     assert "Clearing broker-level throttles" in shown
-    found = AdminClient({"bootstrap.servers": apache_cluster.bootstrap}).list_topics(topic, 30).topics[topic]
+    found = (
+        AdminClient({"bootstrap.servers": penstock_cluster.bootstrap}).list_topics(topic, 30).topics[topic]
+    )
     assert [found.partitions[each].replicas for each in range(2)] == [[2], [3]]
 
 
-def test_all_brokers_have_to_show_what_has_moved(apache_cluster: KafkaServer) -> None:
+def test_all_brokers_have_to_show_what_has_moved(penstock_cluster: PenstockCluster) -> None:
     topic = "shown-by-all"
-    create_topic(apache_cluster, topic, [[1, 2], [3, 2]])
+    penstock_cluster.create(topic, [[1, 2], [3, 2]])
     as_it_is = {TopicPartition(topic, 0): [1, 2], TopicPartition(topic, 1): [3, 2]}
-    config = ClusterConfig.from_configs({"bootstrap.servers": apache_cluster.bootstrap})
+    config = ClusterConfig.from_configs({"bootstrap.servers": penstock_cluster.bootstrap})
     with blocking_cluster(config) as cluster:
         assert now(all_brokers_show(cluster, as_it_is))
         for partition, replicas in [(0, [2]), (1, [2, 3]), (2, [1])]:

@@ -23,6 +23,7 @@ are equally long and stay the same through a test; `both.each(client.create_topi
 
 `both_apache` is the same with an Apache Kafka server (KRaft), for what Penstock's server does not serve; it takes ten
 seconds to start, so only files that need it ask for it. `client` sets the stage on Penstock, `apache_client` there.
+`both_cluster` has three brokers, of Penstock and of Apache Kafka.
 A tool that needs a signal, or prints in a shutdown hook (the verifiable ones), runs by apache_kafka.run_tool instead.
 """
 
@@ -33,12 +34,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.tools.apache_cluster import BESIDE_APACHE
 from tests.cli.tools.both_tools import BothTools
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.foreign_clients.drivers.model import Client
 from tests.java_tools.conftest import topic
 from tests.support.apache_kafka import require_java
 from tests.support.cluster_fixture import COORDINATOR_SETTINGS, KafkaServer, running_kafka
+from tests.support.penstock_cluster import PenstockCluster
 from tools.suite.processes import starts_processes
 
 __all__ = ["topic"]
@@ -96,6 +99,22 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(params=["penstock", pytest.param("apache", marks=BESIDE_APACHE)])
+@starts_processes
+def three_brokers(java: None, request: pytest.FixtureRequest) -> KafkaServer:
+    """Of Penstock; and of Apache Kafka, where all is compared. Both tools say the same on either."""
+    if request.param == "apache":
+        apache: KafkaServer = request.getfixturevalue("apache_cluster")
+        return apache
+    penstock: PenstockCluster = request.getfixturevalue("penstock_cluster")
+    return penstock.as_server()
+
+
 @pytest.fixture
-def both_cluster(java: None, apache_cluster: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
+def both_cluster(three_brokers: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
+    return BothTools(three_brokers, request.node.name)
+
+
+@pytest.fixture
+def both_apache_cluster(java: None, apache_cluster: KafkaServer, request: pytest.FixtureRequest) -> BothTools:
     return BothTools(apache_cluster, request.node.name)

@@ -1,4 +1,4 @@
-"""kafka-leader-election beside Kafka's: on three brokers of Apache Kafka, and on Penstock, which has no elections."""
+"""kafka-leader-election beside Kafka's, on three brokers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.tools.both_tools import BothTools, run_our_tool
+from tests.cli.tools.masks import mask
 from tests.support.apache_cluster import create_topic
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.java_tools import run_java_tool
@@ -19,19 +20,20 @@ pytestmark = pytest.mark.processes
 TOOL = "kafka-leader-election"
 PREFERRED = ("--election-type", "preferred")
 REASSIGN = "kafka-reassign-partitions"
+IN_ANOTHER_ORDER = mask("{name}-1, {name}-0", "{name}-0, {name}-1")  # that of hashes of the name
 
 
 @pytest.fixture
 @starts_processes
-def led_by_another(both_cluster: BothTools, apache_cluster: KafkaServer, tmp_path: Path) -> None:
+def led_by_another(both_cluster: BothTools, three_brokers: KafkaServer, tmp_path: Path) -> None:
     """Topics whose partitions 0 and 1 are led by broker 1, though 2 is to lead them; 2 is led as it should be."""
 
     def prepare(topic: str) -> None:
-        create_topic(apache_cluster, topic, [[1, 2], [1, 2], [3, 1]])
+        create_topic(three_brokers, topic, [[1, 2], [1, 2], [3, 1]])
         moved = [{"topic": topic, "partition": each, "replicas": [2, 1]} for each in (0, 1)]
         plan = tmp_path / f"{topic}.json"
         plan.write_text(json.dumps({"partitions": moved}))
-        asked = ("--bootstrap-server", apache_cluster.bootstrap, "--reassignment-json-file", str(plan))
+        asked = ("--bootstrap-server", three_brokers.bootstrap, "--reassignment-json-file", str(plan))
         assert run_our_tool(REASSIGN, *asked, "--execute", "--additional").returncode == 0
 
     both_cluster.each(prepare)
@@ -58,7 +60,8 @@ def test_of_partitions_in_a_file(both_cluster: BothTools, led_by_another: None, 
     both_cluster.each(write)
     file = str(tmp_path / "{name}-election.json")
     where = ("--bootstrap-server", both_cluster.bootstrap)
-    said = both_cluster(TOOL, *where, *PREFERRED, "--path-to-json-file", file, mutating=True, sort_lines=True)
+    asked = (*where, *PREFERRED, "--path-to-json-file", file)
+    said = both_cluster(TOOL, *asked, mutating=True, sort_lines=True, masks=[IN_ANOTHER_ORDER])
     assert "(PREFERRED) for partitions {name}-0, {name}-1\n" in said.stdout
     assert "Valid replica already elected for partitions {name}-2\n" in said.stdout
     assert said.stdout.startswith("Error completing leader election (PREFERRED) for partition: {name}-7: ")
@@ -82,8 +85,8 @@ def test_of_all_partitions(both_cluster: BothTools, led_by_another: None, tmp_pa
     both_cluster(TOOL, *asked)
 
 
-def test_of_unclean_leaders(both_cluster: BothTools, apache_cluster: KafkaServer) -> None:
-    both_cluster.each(lambda topic: create_topic(apache_cluster, topic, [[1]]))
+def test_of_unclean_leaders(both_cluster: BothTools, three_brokers: KafkaServer) -> None:
+    both_cluster.each(lambda topic: create_topic(three_brokers, topic, [[1]]))
     asked = ("--bootstrap-server", both_cluster.bootstrap, "--election-type", "Unclean")
     said = both_cluster(TOOL, *asked, "--topic", "{name}", "--partition", "0", mutating=True)
     assert said.stdout == "Valid replica already elected for partitions {name}-0\n"

@@ -1,4 +1,4 @@
-"""kafka-reassign-partitions beside Kafka's: on three brokers of Apache Kafka, and on Penstock, which has one."""
+"""kafka-reassign-partitions beside Kafka's, on three brokers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from tests.cli.tools.apache_cluster import only_of_apache
 from tests.cli.tools.both_tools import BothTools, run_our_tool
 from tests.cli.tools.masks import mask
 from tests.foreign_clients.drivers.model import Client
@@ -56,14 +57,14 @@ def reassign(both_cluster: BothTools) -> Callable[..., str]:
 
 
 @pytest.fixture
-def topics(both_cluster: BothTools, apache_cluster: KafkaServer) -> None:
-    both_cluster.each(lambda topic: create_topic(apache_cluster, topic, [[1, 2], [2, 3], [3, 1]]))
+def topics(both_cluster: BothTools, three_brokers: KafkaServer) -> None:
+    both_cluster.each(lambda topic: create_topic(three_brokers, topic, [[1, 2], [2, 3], [3, 1]]))
 
 
 @pytest.fixture
-def full_topics(apache_cluster: KafkaServer, both_cluster: BothTools, topics: None) -> None:
+def full_topics(three_brokers: KafkaServer, both_cluster: BothTools, topics: None) -> None:
     """With so much in partition 0 that it takes its time where it is throttled."""
-    producer = Producer({"bootstrap.servers": apache_cluster.bootstrap, "batch.size": 4096, "linger.ms": 0})
+    producer = Producer({"bootstrap.servers": three_brokers.bootstrap, "batch.size": 4096, "linger.ms": 0})
     for topic in (both_cluster.kafka_name, both_cluster.our_name):
         for _ in range(100):
             producer.produce(topic, b"x" * 1024, partition=0)
@@ -78,10 +79,10 @@ def none_under_way(server: KafkaServer) -> bool:
 @pytest.fixture(autouse=True)
 def at_rest(request: pytest.FixtureRequest) -> Iterator[None]:
     """Nothing moves when a test ends, so that the next one begins afresh."""
+    both = request.getfixturevalue("both_cluster") if "both_cluster" in request.fixturenames else None
     yield
-    if "both_cluster" in request.fixturenames:
-        server = request.getfixturevalue("apache_cluster")
-        wait_for(lambda: none_under_way(server), timeout=10, what="all reassignments to end", interval=0.2)
+    if both is not None:
+        wait_for(lambda: none_under_way(both.server), timeout=10, what="all moves to end", interval=0.2)
 
 
 # --- from generate to verify
@@ -89,9 +90,9 @@ def at_rest(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.parametrize("brokers", ["1", "1,2", "1,2,3"])
 def test_generate(
-    both_cluster: BothTools, apache_cluster: KafkaServer, write_json: WriteJson, brokers: str
+    both_cluster: BothTools, three_brokers: KafkaServer, write_json: WriteJson, brokers: str
 ) -> None:
-    both_cluster.each(lambda topic: create_topic(apache_cluster, topic, [[3], [2], [1]]))
+    both_cluster.each(lambda topic: create_topic(three_brokers, topic, [[3], [2], [1]]))
     file = write_json("topics", {"version": 1, "topics": [{"topic": "{name}"}]})
     asked = ("--bootstrap-server", both_cluster.bootstrap, "--generate", "--topics-to-move-json-file", file)
     masks = [LOG_DIR, *([CHOSEN_REPLICAS] if brokers != "1" else [])]
@@ -185,12 +186,12 @@ def test_a_replication_factor_that_must_stay(
 
 def test_moves_between_directories(
     both_cluster: BothTools,
-    apache_cluster: KafkaServer,
+    three_brokers: KafkaServer,
     topics: None,
     write_json: WriteJson,
     reassign: Callable[..., str],
 ) -> None:
-    there = [str(log_dirs(apache_cluster.log_dir, broker)[1]) for broker in (1, 2)]
+    there = [str(log_dirs(three_brokers.log_dir, broker)[1]) for broker in (1, 2)]
     entry = {"topic": "{name}", "partition": 0, "replicas": [1, 2], "log_dirs": there}
     plan = write_json("plan", {"partitions": [entry]})
     verify = ("--verify", "--reassignment-json-file", plan)
@@ -209,7 +210,7 @@ def test_moves_between_directories(
     for name in (both_cluster.kafka_name, both_cluster.our_name):
         wait_for(lambda name=name: moved(name), what="the replicas to have moved", interval=0.2)
     assert reassign(*verify).count("completed successfully.") == 2
-    entry["log_dirs"] = ["any", str(log_dirs(apache_cluster.log_dir, 2)[0])]
+    entry["log_dirs"] = ["any", str(log_dirs(three_brokers.log_dir, 2)[0])]
     elsewhere = write_json("elsewhere", {"partitions": [entry]})
     assert "is not being moved from log dir" in reassign("--verify", "--reassignment-json-file", elsewhere)
 
@@ -294,10 +295,10 @@ def test_plans_that_are_none(both_cluster: BothTools, tmp_path: Path, written: s
 
 
 def test_a_plan_for_a_partition_that_is_not_there(
-    both_cluster: BothTools, apache_cluster: KafkaServer, tmp_path: Path
+    both_cluster: BothTools, three_brokers: KafkaServer, tmp_path: Path
 ) -> None:
     topic = both_cluster.our_name
-    create_topic(apache_cluster, topic, [[1]])
+    create_topic(three_brokers, topic, [[1]])
     partitions = [{"topic": topic, "partition": each, "replicas": [1]} for each in (0, 5)]
     file = tmp_path / "plan.json"
     file.write_text(json.dumps({"partitions": partitions}))
@@ -329,19 +330,27 @@ def test_files_that_are_no_json(both_cluster: BothTools, tmp_path: Path, written
         ('{"topics": {}}', "1"),
         ('{"version": 3}', "1"),
         ("{", "1"),
-        ('{"topics": [{"topic": "{name}"}]}', "1,3"),  # one is in a rack, the other in none
         ('{"topics": [{"topic": "{name}"}]}', "1"),  # too few
         ('{"topics": [{"topic": "{name}"}]}', "8"),  # none
     ],
 )
 def test_what_cannot_be_generated(
-    both_cluster: BothTools, apache_cluster: KafkaServer, tmp_path: Path, written: str, brokers: str
+    both_cluster: BothTools, three_brokers: KafkaServer, tmp_path: Path, written: str, brokers: str
 ) -> None:
     if "{name}" in written:
-        create_topic(apache_cluster, both_cluster.our_name, [[1, 2]])
+        create_topic(three_brokers, both_cluster.our_name, [[1, 2]])
     file = tmp_path / "topics.json"
     file.write_text(written.replace("{name}", both_cluster.our_name))
     first_lines(both_cluster, "--generate", "--topics-to-move-json-file", str(file), "--broker-list", brokers)
+
+
+@only_of_apache
+def test_racks_that_only_some_have(both_apache_cluster: BothTools, tmp_path: Path) -> None:
+    create_topic(both_apache_cluster.server, both_apache_cluster.our_name, [[1, 2]])
+    file = tmp_path / "topics.json"
+    file.write_text(json.dumps({"topics": [{"topic": both_apache_cluster.our_name}]}))
+    asked = ("--generate", "--topics-to-move-json-file", str(file), "--broker-list", "1,3")
+    first_lines(both_apache_cluster, *asked)
 
 
 def test_a_file_that_is_not_there(both_cluster: BothTools) -> None:
@@ -349,10 +358,12 @@ def test_a_file_that_is_not_there(both_cluster: BothTools) -> None:
     assert said == "Error: Unable to read file no-such-file.json\n"
 
 
-def test_a_controller_can_be_asked_directly(both_cluster: BothTools, apache_cluster: KafkaServer) -> None:
-    settings = (apache_cluster.log_dir / "broker-1.properties").read_text()
+@only_of_apache
+def test_a_controller_can_be_asked_directly(both_apache_cluster: BothTools) -> None:
+    """Where it is no broker."""
+    settings = (both_apache_cluster.server.log_dir / "broker-1.properties").read_text()
     controller = settings.partition("controller.quorum.voters=1@")[2].partition("\n")[0]
-    both_cluster(TOOL, "--bootstrap-controller", controller, "--list")
+    both_apache_cluster(TOOL, "--bootstrap-controller", controller, "--list")
 
 
 @pytest.mark.skipif(PEER == "apache", reason="Apache Kafka's broker has another number")

@@ -99,7 +99,7 @@ def _as_json(described: Mapping[int, LogDirs], topics: set[str]) -> dict[str, An
     brokers = [
         {
             "broker": broker,
-            "logDirs": [_log_dir(path, dirs[path], topics) for path in in_hash_order(dirs)],
+            "logDirs": [_log_dir(path, dirs[path], topics) for path in in_hash_order(dirs, len(dirs))],
         }
         for broker, dirs in described.items()
     ]

@@ -15,7 +15,7 @@ from penstock.settings.declare import (
     string,
 )
 from penstock.settings.kinds import LONG_MAX
-from penstock.settings.takes import at_least
+from penstock.settings.takes import at_least, one_of
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -46,7 +46,12 @@ class ReplicationSettings:
         5000, "How often the high watermark of each partition is written down.", importance=HIGH
     )
     replica_selector_class: str | None = string(
-        None, "A class that chooses the replica a consumer reads from."
+        None,
+        "What chooses the replica that a consumer reads from: that of its rack, or the leader if not set.",
+        one_of(
+            "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+            "org.apache.kafka.common.replica.LeaderSelector",
+        ),
     )
     num_replica_fetchers: int = integer(
         1,
