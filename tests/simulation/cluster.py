@@ -22,7 +22,8 @@ from tests.simulation.network import Network
 from tests.simulation.promises import Promises
 from tests.simulation.virtual_loop import Process, VirtualLoop
 
-BROKERS = [1, 2, 3]
+LEAST_BROKERS, MOST_BROKERS = 3, 4
+REPLICAS = 3
 TOPIC = "orders"
 ORDERS = [[1, 2, 3], [2, 3, 1]]
 """Of the replicas of each partition."""
@@ -36,7 +37,8 @@ class Cluster:
         self.chance = chance
         self.network = Network(loop, chance)
         self.zookeeper = zookeeper.ZooKeeper(self.network, Process(loop, zookeeper.HOST))
-        self.machines = [Machine(loop, self.network, broker_id, chance) for broker_id in BROKERS]
+        self.brokers = list(range(1, 1 + chance.choice((LEAST_BROKERS, LEAST_BROKERS, MOST_BROKERS))))
+        self.machines = [Machine(loop, self.network, broker_id, chance) for broker_id in self.brokers]
         self.partitions = [TopicPartition(TOPIC, index) for index in range(chance.randint(1, len(ORDERS)))]
         self.promises = Promises(self.zookeeper, self.machines, self.partitions)
         pauses = [chance.choice((0.1, 0.3, 1.0)) for _ in range(3)]
@@ -46,7 +48,13 @@ class Cluster:
         ]
         self.consumers = [
             Consumer(
-                self.network, f"reader{where.partition}", BROKERS, chance, self.promises, where, pauses[2]
+                self.network,
+                f"reader{where.partition}",
+                self.brokers,
+                chance,
+                self.promises,
+                where,
+                pauses[2],
             )
             for where in self.partitions
         ]
@@ -56,7 +64,7 @@ class Cluster:
         return Producer(
             self.network,
             name,
-            BROKERS,
+            self.brokers,
             self.chance,
             self.promises,
             self.partitions,
@@ -131,10 +139,17 @@ class Cluster:
     def _unrest(self) -> str | None:
         for where in self.partitions:
             state = self.promises.states.get(where)
-            if state is None or sorted(state.isr) != BROKERS:
-                return f"in sync of {where} are {state and state.isr}"
+            assigned = self.promises.assignment_of(where)
+            if assigned.adding or assigned.removing:
+                return f"{where} is on its way: {assigned}"
+            if state is None or sorted(state.isr) != sorted(assigned.replicas):
+                return f"in sync of {where} are {state and state.isr} of {assigned.replicas}"
             replicas = self.promises.histories[where].replicas
-            ends = [(r.partition.log.log_end_offset, r.partition.high_watermark) for r in replicas.values()]
-            if len(ends) != len(BROKERS) or len(set(ends)) != 1 or ends[0][0] != ends[0][1]:
+            ends = {
+                broker_id: (one.partition.log.log_end_offset, one.partition.high_watermark)
+                for broker_id, one in replicas.items()
+            }
+            are_equal = len({offset for end in ends.values() for offset in end}) == 1
+            if ends.keys() != set(assigned.replicas) or not are_equal:
                 return f"replicas of {where} end at {ends}"
         return None

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from random import Random
 
+from penstock.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from penstock.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from tests.simulation import zookeeper
-from tests.simulation.cluster import Cluster
+from tests.simulation.cluster import REPLICAS, Cluster
 from tests.simulation.machines import Machine
 from tests.simulation.network import SLOW_DELAY_SECONDS, USUAL_DELAY_SECONDS
 
@@ -44,7 +50,10 @@ class Faults:
             *([self.kill_in_the_midst] * 3),
             *([self.cut_power] * 3),
             *([self.pause] * 3),
+            self.kill_all,
+            self.fail_to_write,
             self.stop,
+            *([self.reassign] * 3),
             self.cut_from_brokers,
             self.cut_one_way,
             self.cut_from_zookeeper,
@@ -134,6 +143,25 @@ class Faults:
                 machine.disk.heal()
                 if not machine.is_up:
                     await self._start_again(machine)
+
+    async def kill_all(self) -> None:
+        self._tell("kill -9 of all")
+        with ExitStack() as stack:
+            machines = []
+            while (machine := stack.enter_context(self._some_machine())) is not None:
+                machine.kill()
+                machines.append(machine)
+            await asyncio.gather(*map(self._start_again, machines))
+
+    async def fail_to_write(self) -> None:
+        with self._some_machine() as machine:
+            if machine is not None:
+                changes = self.chance.randrange(MOST_CHANGES_BEFORE_A_CRASH)
+                self._tell(f"the disk of {machine.host} fails at change {changes} of files")
+                machine.fail_at_change(changes)
+                await asyncio.sleep(self.chance.random() * 3)
+                machine.disk.heal()
+                machine.start_if_down()
 
     async def pause(self) -> None:
         with self._some_machine() as machine:
@@ -272,3 +300,14 @@ class Faults:
     async def elect_preferred(self) -> None:
         self._tell("election of preferred leaders")
         await self.cluster.probe.ask(ElectLeadersRequest(0, None, 1_000), ElectLeadersResponse)
+
+    async def reassign(self) -> None:
+        """A partition moves to other brokers, or stops to."""
+        where = self.chance.choice(self.cluster.partitions)
+        replicas = None if self.chance.random() < 0.2 else self.chance.sample(self.cluster.brokers, REPLICAS)
+        self._tell(f"{where} is to be on {replicas}" if replicas else f"{where} stays where it is")
+        partition = ReassignablePartition(where.partition, replicas)
+        request = AlterPartitionReassignmentsRequest(
+            1_000, topics=[ReassignableTopic(where.topic, [partition])]
+        )
+        await self.cluster.probe.ask(request, AlterPartitionReassignmentsResponse)

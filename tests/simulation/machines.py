@@ -7,6 +7,7 @@ from random import Random
 
 from penstock.broker.broker import Broker
 from penstock.broker.coordination import CoordinationError
+from penstock.errors import StorageError
 from penstock.settings.broker import BrokerSettings
 from penstock.testing.memory_fs import Crash, MemoryFileSystem
 from tests.simulation.kazoo_client import SimulatedCoordination, SimulatedKazoo
@@ -81,7 +82,7 @@ class Machine:
         self._settings = BrokerSettings.from_configs({**SETTINGS, **own}, "simulation")
         self.on_start: Callable[[Machine], None] = lambda machine: None
         self.on_end: Callable[[Machine, str], None] = lambda machine, how: None
-        """Hears how: by "kill", by "crash" in the midst of a change, by "stop", by "power", or by "itself"."""
+        """Hears how: by "kill", by "stop", by "power", or by a "crash", perhaps in the midst of a change."""
 
     @property
     def is_up(self) -> bool:
@@ -101,9 +102,11 @@ class Machine:
         try:
             await self.broker.start()
             self.is_serving = True
-        except CoordinationError:
-            self._end(process, "itself")
-            self.loop.call_later(START_AGAIN_SECONDS, self.start_if_down, context=process.loop.outside)
+            await self.broker.directories.all_offline.wait()
+            self._end(process, "crash")
+        except (CoordinationError, StorageError):
+            self._end(process, "crash")
+        self.loop.call_later(START_AGAIN_SECONDS, self.start_if_down, context=process.loop.outside)
 
     def start_if_down(self) -> None:
         if not self.is_up:
@@ -144,6 +147,10 @@ class Machine:
     def kill_at_change(self, changes: int) -> None:
         """kill -9, in the midst of what the broker does to its files."""
         self.disk.crash_after(changes)
+
+    def fail_at_change(self, changes: int) -> None:
+        """The disk takes no more, until it is mended or the broker has ended."""
+        self.disk.fail_after(changes)
 
     def _on_crash(self) -> None:
         assert self.process is not None

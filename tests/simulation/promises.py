@@ -100,6 +100,7 @@ class Promises:
         self.histories = {where: History(where) for where in partitions}
         self.states: dict[TopicPartition, ReplicaSet] = {}
         self._by_path = {znodes.state_path(*where): where for where in partitions}
+        self._topics = {znodes.topic_path(where.topic) for where in partitions}
         self._on_disk: dict[int, dict[TopicPartition, int]] = {}
         zookeeper.on_commit = self._on_commit
         for machine in machines:
@@ -114,6 +115,16 @@ class Promises:
                 state = znodes.decode_state(one.data or b"", Assignment(()), 0, self.zookeeper.tree.last_zxid)
                 self.states[where] = state
                 self._check_in_sync(self.histories[where])
+            elif isinstance(one, SetDataTxn) and one.path in self._topics:
+                self._on_assignment(one.data or b"")
+
+    def _on_assignment(self, data: bytes) -> None:
+        """Who is no replica any more throws away what it has."""
+        for index, assigned in znodes.decode_topic(data)[1].items():
+            for where, history in self.histories.items():
+                if where.partition == index:
+                    for broker_id in history.left.keys() - set(assigned.replicas):
+                        del history.left[broker_id]
 
     def _on_start(self, machine: Machine) -> None:
         path = f"/log/{checkpoint.HIGH_WATERMARK}"
@@ -125,9 +136,14 @@ class Promises:
             if replica is not None:
                 if how != "crash":
                     self._look_at_one(history, machine, replica)
-                history.left[machine.broker_id] = (how, replica.view.batches)
+                if machine.broker_id in self.assignment_of(history.where).replicas:
+                    history.left[machine.broker_id] = (how, replica.view.batches)
             elif machine.broker_id in history.left and how in ("power", "crash"):
                 history.left[machine.broker_id] = (how, history.left[machine.broker_id][1])
+
+    def assignment_of(self, where: TopicPartition) -> Assignment:
+        node = self.zookeeper.node(znodes.topic_path(where.topic))
+        return Assignment(()) if node is None else znodes.decode_topic(node.data or b"")[1][where.partition]
 
     # after a step
 
@@ -138,17 +154,18 @@ class Promises:
                 continue
             for history in self.histories.values():
                 replica = history.replicas.get(machine.broker_id)
-                if replica is None:
-                    hosted = broker.partitions.by_name.get(history.where.topic)
-                    partition = hosted.partitions.get(history.where.partition) if hosted else None
-                    if partition is None:
-                        continue
+                hosted = broker.partitions.by_name.get(history.where.topic)
+                partition = hosted.partitions.get(history.where.partition) if hosted else None
+                if partition is None:
+                    history.replicas.pop(machine.broker_id, None)  # it has moved to another broker
+                    continue
+                if replica is None or replica.partition is not partition:
                     replica = history.replicas[machine.broker_id] = Replica(partition)
                     self._on_opened(history, machine, replica)
                 self._look_at_one(history, machine, replica)
 
     def _on_opened(self, history: History, machine: Machine, replica: Replica) -> None:
-        at_least = self._on_disk[machine.broker_id].get(history.where, 0)
+        at_least = self._on_disk[machine.broker_id].pop(history.where, 0)
         high_watermark, end = replica.partition.high_watermark, replica.view.end
         if high_watermark < min(at_least, end):
             raise Broken(
