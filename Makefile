@@ -7,12 +7,16 @@ DEV_INSTALLED := $(VENV)/.dev-installed
 CONSTRAINTS := $(if $(wildcard constraints.txt),-c constraints.txt,)
 WORKERS ?= 6
 QUICK_WORKERS ?= 7
+SIM_WORKERS ?= 2
+SEEDS ?= 1000
+FIRST ?= 0
+SEED ?=
 # Where a machine says otherwise, each process would compile all its modules at each start.
 export PYTHONDONTWRITEBYTECODE =
 ONLY ?=
 TESTS := $(addprefix tests/,$(ONLY))
 
-.PHONY: help run test quick quick-tests test-packages collect check faults fuzz compare bench generate clean
+.PHONY: help run test quick quick-tests test-packages collect check faults sim fuzz compare bench generate clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -58,6 +62,9 @@ faults: $(DEV_INSTALLED) ## the long fault runs: load with processes killed at r
 	PENSTOCK_FAULT_ROUNDS=50 PENSTOCK_FAULT_CHURN_SECONDS=120 PENSTOCK_FAULT_TRANSACTION_ROUNDS=100 PENSTOCK_FAULT_SCHEMAS=5000 \
 	PENSTOCK_FAULT_CONNECT_ROUNDS=30 PENSTOCK_FAULT_README_ROUNDS=10 PENSTOCK_FAULT_CLUSTER_ROUNDS=200 PENSTOCK_FAULT_LARGEST_BODIES=1 \
 		$(BIN)/python -m pytest -m faults --timeout 7200 -n 2 --dist loadfile
+
+sim: $(DEV_INSTALLED) ## simulated clusters of many seeds: SEEDS=10000 FIRST=0; SEED=1234 tells the story of one
+	$(BIN)/python -m tests.simulation.run $(if $(SEED),--seed $(SEED),--first $(FIRST) --seeds $(SEEDS) --workers $(SIM_WORKERS))
 
 fuzz: $(DEV_INSTALLED) ## half a million requests, right and wrong, at one broker: PENSTOCK_FUZZ_SEED=... for other ones
 	PENSTOCK_FUZZ_FRAMES=$${PENSTOCK_FUZZ_FRAMES:-500000} $(BIN)/python -m pytest -q -s tests/fuzz

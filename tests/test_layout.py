@@ -25,6 +25,7 @@ OTHER_FOLDERS = {
     "java_tools": "Kafka's own console tools, in Java, at work on our broker",
     "notes": "what README.md and docs/guide/ have people type",
     "scripts": "what coordinators do, told as transcripts",
+    "simulation": "clusters of whole brokers in one process, with simulated network, disks, clock and ZooKeeper",
     "support": "what tests share, and the tests of that",
 }
 

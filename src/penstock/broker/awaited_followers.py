@@ -22,7 +22,7 @@ class ParkedFetch(Protocol):
 class AwaitedFollowers:
     def __init__(self) -> None:
         self._awaited: defaultdict[int, set[Partition]] = defaultdict(set)
-        self._parked: defaultdict[int, set[ParkedFetch]] = defaultdict(set)
+        self._parked: defaultdict[int, dict[ParkedFetch, None]] = defaultdict(dict)
 
     def on_leader(self, partition: Partition) -> None:
         """This broker leads the partition from now on."""
@@ -51,7 +51,7 @@ class AwaitedFollowers:
         return min(wanted_ms, SHORT_WAIT_MS) if self._awaited[follower] else wanted_ms
 
     def on_parked(self, follower: int, fetch: ParkedFetch) -> None:
-        self._parked[follower].add(fetch)
+        self._parked[follower][fetch] = None
 
     def on_answered(self, follower: int, fetch: ParkedFetch) -> None:
-        self._parked[follower].discard(fetch)
+        self._parked[follower].pop(fetch, None)

@@ -64,18 +64,18 @@ class CommitWait:
         self._on_done = on_done
         self._timer = loop.call_later(max(timeout_ms, 0) / 1000, self._on_timeout)
         for one in appended:
-            one.partition.waiters.add(self)
+            one.partition.waiters[self] = None
 
     def on_progress(self) -> None:
         left = []
         for one in self._pending:
             if one.is_settled():
-                one.partition.waiters.discard(self)
+                one.partition.waiters.pop(self, None)
             else:
                 left.append(one)
         self._pending = left
         for one in left:
-            one.partition.waiters.add(self)  # two appends to one partition
+            one.partition.waiters[self] = None  # two appends to one partition
         if not left:
             self._timer.cancel()
             self._on_done()
@@ -89,7 +89,7 @@ class CommitWait:
     def cancel(self) -> None:
         """Nobody waits any more."""
         for one in self._pending:
-            one.partition.waiters.discard(self)
+            one.partition.waiters.pop(self, None)
         self._pending = []
         self._timer.cancel()
 

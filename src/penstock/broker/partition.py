@@ -9,7 +9,7 @@ how far all are; a follower takes what its leader has (`broker.follower`) and se
 told to. Who changes role is the cluster's image; whoever waits here is woken then, and finds out.
 
 Two kinds of requests wait: readers of what is committed, for the high watermark (`waiters`), and followers, for the end
-of the log (`followers_waiting`), without whom the high watermark would not move.
+of the log (`followers_waiting`), without whom the high watermark would not move. Who has waited longest is woken first.
 """
 
 import asyncio
@@ -87,8 +87,8 @@ class Partition:
         self.directory = directory
         self.is_deleted = False
         self.future: Future | None = None
-        self.waiters: set[Waiter] = set()
-        self.followers_waiting: set[Waiter] = set()
+        self.waiters: dict[Waiter, None] = {}
+        self.followers_waiting: dict[Waiter, None] = {}
         self.flushed_at_ms = 0
         self.leader: LeaderState | None = None
         self.replica: LeaderState | FollowerState = FollowerState(

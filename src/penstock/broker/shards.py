@@ -150,7 +150,7 @@ class Shard(Generic[MachineT]):
             self._finish(outcome)
         else:
             self._uncommitted.append((end_offset, outcome))
-            self.partition.waiters.add(self)
+            self.partition.waiters[self] = None
 
     def _write(self, outcome: Outcome) -> None:
         now_ms = self.shards.now_ms()
@@ -176,7 +176,7 @@ class Shard(Generic[MachineT]):
         while self._uncommitted and self._uncommitted[0][0] <= high_watermark:
             self._finish(self._uncommitted.popleft()[1])
         if not self._uncommitted:
-            self.partition.waiters.discard(self)
+            self.partition.waiters.pop(self, None)
 
     def _finish(self, outcome: Outcome) -> None:
         for ticket, response in outcome.replies:
@@ -211,7 +211,7 @@ class Shard(Generic[MachineT]):
     def close(self) -> None:
         self.is_active, self._is_closed = False, True
         self.timers.stop_all()
-        self.partition.waiters.discard(self)
+        self.partition.waiters.pop(self, None)
         self._uncommitted.clear()
         for ticket in self._tickets:
             ticket.refuse(ApiError(ErrorCode.NOT_COORDINATOR))

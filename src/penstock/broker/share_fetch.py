@@ -75,12 +75,12 @@ class ShareFetch:
     def _wait_in_all(self) -> None:
         for one in self._partitions:
             one.waiters[self] = None
-            one.partition.waiters.add(self)
+            one.partition.waiters[self] = None
 
     def _stop_waiting(self) -> None:
         for one in self._partitions:
             one.waiters.pop(self, None)
-            one.partition.waiters.discard(self)
+            one.partition.waiters.pop(self, None)
 
     # reading
 

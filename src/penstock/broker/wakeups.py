@@ -34,6 +34,6 @@ class Wakeups:
         waiters = {waiter: None for partition in moved for waiter in partition.waiters}
         for partition in (*moved, *grown):
             if partition.followers_waiting:
-                waiters.update(dict.fromkeys(partition.followers_waiting))
+                waiters.update(partition.followers_waiting)
         for waiter in waiters:
             waiter.on_progress()

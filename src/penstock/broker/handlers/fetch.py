@@ -227,7 +227,7 @@ class Fetch(Parked):
         for wanted, data in self.read:
             if data.error_code == 0:
                 partition = self.find(wanted)
-                (partition.waiters if self.replica_id < 0 else partition.followers_waiting).add(self)
+                (partition.waiters if self.replica_id < 0 else partition.followers_waiting)[self] = None
                 self.waits_in.append(partition)
         self.timer = self.broker.loop.call_later(self.max_wait_ms / 1000, self.on_timeout)
         if self.replica_id >= 0:
@@ -239,8 +239,8 @@ class Fetch(Parked):
 
     def stop_waiting(self) -> None:
         for partition in self.waits_in:
-            partition.waiters.discard(self)
-            partition.followers_waiting.discard(self)
+            partition.waiters.pop(self, None)
+            partition.followers_waiting.pop(self, None)
         self.waits_in = []
         if self.replica_id >= 0:
             self.broker.awaited_followers.on_answered(self.replica_id, self)
