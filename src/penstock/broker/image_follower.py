@@ -298,7 +298,10 @@ class ImageFollower:
             for name in sorted(changes.topics | changes.states.keys()):
                 await self._apply_change_of(name, changes, doomed)
             await self._apply_states(
-                {name: changes.states[name] for name in sorted(changes.states.keys() - changes.topics - doomed)}
+                {
+                    name: changes.states[name]
+                    for name in sorted(changes.states.keys() - changes.topics - doomed)
+                }
             )
 
     async def _apply_change_of(self, name: str, changes: Changes, doomed: set[str]) -> None:
