@@ -50,9 +50,7 @@ AT_LOAD, IN_A_FUNCTION, FOR_TYPES = "as it loads", "in a function", "under TYPE_
 IN_A_CYCLE = {
     FOR_TYPES: {
         "broker.broker": {
-            *("broker.coordinators", "broker.internal_topics", "broker.log_cleaning", "broker.maintenance"),
-            *("broker.router", "broker.shards", "broker.share_groups", "broker.share_partition"),
-            *("broker.share_states", "broker.transaction_markers", "broker.transaction_membership"),
+            *("broker.coordinators", "broker.maintenance", "broker.router", "broker.share_groups"),
         },
         "broker.hosted_directory": {"broker.partition"},
         "broker.partition": {"broker.hosted_directory"},

@@ -8,6 +8,9 @@ import pytest
 from kazoo.client import KazooClient
 
 from penstock.broker.coordination import Node
+from penstock.controller import znodes
+from penstock.controller.changes import Changes, encode_changes
+from penstock.controller.image import TopicImage
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
 from tests.broker.asking import batch_of, create_topic, metadata, new_topic, produced, values_in
@@ -103,3 +106,40 @@ def test_a_controller_node_that_goes_as_it_is_read_is_taken_again(
     wait_for(lambda: zookeeper.exists("/controller") is not None, what="a controller")
     with WireClient(broker.bootstrap_servers) as client:
         new_topic(client, "after")
+
+
+def test_states_of_many_topics_are_read_together_and_before_any_is_acted_on(
+    broker: InProcessBroker, zookeeper: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a broker dies, all that others have to lead from then on waits for this."""
+    topics = [f"topic-{number}" for number in range(8)]
+    with WireClient(broker.bootstrap_servers) as client:
+        for topic in topics:
+            new_topic(client, topic)
+    coordination, host = broker.broker.coordination, broker.broker
+    get, on_partitions = coordination.get, host.on_partitions
+    events: list[str] = []
+
+    async def note_get(path: str, on_change: Callable[[], None] | None = None) -> Node:
+        is_state = path.endswith("/state")
+        events.extend(["asked"] * is_state)
+        node = await get(path, on_change)
+        events.extend(["read"] * is_state)
+        return node
+
+    def note_on_partitions(topic: TopicImage) -> None:
+        events.append("acted on")
+        on_partitions(topic)
+
+    monkeypatch.setattr(coordination, "get", note_get)
+    monkeypatch.setattr(host, "on_partitions", note_on_partitions)
+    with zookeeper.transaction() as transaction:
+        for topic in topics:
+            state, _ = zookeeper.get(path := znodes.state_path(topic, 0))
+            transaction.set_data(path, state.replace(b'"leader_epoch":0', b'"leader_epoch":1'))
+        news = encode_changes(Changes(states={topic: {0} for topic in topics}))
+        transaction.create(znodes.CHANGE_PREFIX, news, sequence=True)
+    wait_for(lambda: events.count("acted on") == len(topics), what="all of them")
+    assert events == ["asked"] * 8 + ["read"] * 8 + ["acted on"] * 8
+    with WireClient(broker.bootstrap_servers) as client:
+        assert {metadata(client, topic).topics[0].partitions[0].leader_epoch for topic in topics} == {1}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock.client.admin.list_offsets import ListedOffset, list_offsets
 from penstock.errors import ConfigError, ErrorCode
 from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
@@ -31,6 +32,8 @@ from penstock.wire_client.errors import (
     KafkaTimeoutError,
     UnsupportedVersionError,
 )
+from tests.broker.conftest import only_penstock
+from tests.support.penstock_cluster import PenstockCluster
 from tests.support.processes import free_port
 from tests.wire_client.conftest import Asker
 
@@ -81,6 +84,47 @@ def test_a_question_to_a_coordinator(ask: Asker, broker: InProcessBroker) -> Non
         return await cluster.ask_coordinator("nobody", request, DescribeGroupsResponse)
 
     assert ask(question, broker.bootstrap_servers).groups[0].group_id == "nobody"
+
+
+@only_penstock
+@pytest.mark.processes
+@pytest.mark.parametrize("role", ["controller", "coordinator", "leader"])
+def test_whoever_takes_over_is_asked(penstock_cluster: PenstockCluster, role: str) -> None:
+    """The client knows who it is as that broker dies, long before anybody has taken over."""
+    ask, topic = Asker(is_blocking=True), f"taken-over-{role}"
+    penstock_cluster.create(topic, [[1, 2]])
+
+    async def work(cluster: Cluster, name: str) -> object:
+        if role == "controller":
+            request = CreateTopicsRequest([CreatableTopic(name, 1, 2)], timeout_ms=30_000)
+            created = await cluster.ask_controller(request, CreateTopicsResponse)
+            return created.topics[0].error_code
+        if role == "coordinator":
+            request = DescribeGroupsRequest(["nobody"])
+            return (
+                (await cluster.ask_coordinator("nobody", request, DescribeGroupsResponse))
+                .groups[0]
+                .error_code
+            )
+        (found,) = (await list_offsets(cluster, {TopicPartition(topic, 0): -1})).values()
+        return 0 if isinstance(found, ListedOffset) else found
+
+    async def question(cluster: Cluster) -> tuple[object, object]:
+        first = await work(cluster, f"{topic}-before")
+        if role == "controller":
+            victim = (await cluster.describe()).controller_id
+        elif role == "coordinator":
+            victim = await cluster.find_coordinator("nobody")
+        else:
+            (victim,) = (await cluster.leaders_of([TopicPartition(topic, 0)])).values()
+        penstock_cluster.kill(victim)
+        return first, await work(cluster, f"{topic}-after")
+
+    try:
+        said = ask(question, penstock_cluster.bootstrap, default_api_timeout_ms="20000")
+    finally:
+        penstock_cluster.restore()
+    assert said[0] == said[1], said
 
 
 def test_several_at_once(ask: Asker, broker: InProcessBroker) -> None:

@@ -33,6 +33,7 @@ WITH_APACHE = (
 WITH_PENSTOCK_CLUSTER = (
     *(f"{CLI}test_kafka_{tool}.py" for tool in ("reassign_partitions", "topics", "leader_election")),
     *("tests/java_tools/test_on_three_brokers.py", "tests/cli/tool_commands/test_reassignment_wait.py"),
+    "tests/wire_client/test_cluster.py",
     *(
         f"tests/broker/test_{name}.py"
         for name in (

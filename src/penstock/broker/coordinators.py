@@ -4,13 +4,18 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from penstock.broker.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from penstock.broker.internal_topics import (
+    CONSUMER_OFFSETS,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+    InternalTopic,
+)
 from penstock.broker.partition import Partition
 from penstock.broker.shards import Shards
 from penstock.broker.share_groups import Sharing
 from penstock.broker.share_states import ShareStates
-from penstock.broker.transaction_markers import MarkerWriter
-from penstock.broker.transaction_membership import Operation, Question, is_asked
+from penstock.broker.transaction_markers import MarkerWriter, OwnMarkers
+from penstock.broker.transaction_membership import Operation, Question, ToCoordinators, is_asked
 from penstock.controller.features import GROUP_VERSION
 from penstock.controller.image import TopicImage
 from penstock.group.groups import CONSUMER
@@ -28,24 +33,42 @@ class Coordinators:
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
         self.groups = Shards(
-            broker,
+            broker.clock,
+            broker.image,
             CONSUMER_OFFSETS,
+            self._create_topic,
             self._make_group_shard,
             lambda shard, effect: self.sharing.begin_effect(shard, effect),
         )
-        self.markers = MarkerWriter(broker)
+        self.own_markers = OwnMarkers(broker.clock, broker.partitions, self.groups)
+        self.markers = MarkerWriter(self.own_markers, broker.image, broker.registration, broker.peers)
         self.transactions = Shards(
-            broker, TRANSACTION_STATE, self._make_transaction_shard, self.markers.begin
+            broker.clock,
+            broker.image,
+            TRANSACTION_STATE,
+            self._create_topic,
+            self._make_transaction_shard,
+            self.markers.begin,
+        )
+        self.to_transactions = ToCoordinators(
+            self.transactions, broker.registration, broker.peers, lambda: broker.settings
         )
         self.share_states = Shards(
-            broker,
+            broker.clock,
+            broker.image,
             SHARE_GROUP_STATE,
+            self._create_topic,
             lambda index: ShareStateShard(broker.image, lambda: broker.settings),
             lambda shard, effect: self.sharing.states.begin_effect(shard, effect),
         )
-        self.sharing = Sharing(broker, ShareStates(broker, self.share_states))
+        states = ShareStates(lambda: broker.settings, broker.registration, broker.peers, self.share_states)
+        self.sharing = Sharing(broker, states)
         self._is_started = False
         self._to_load: list[Partition] = []
+
+    async def _create_topic(self, topic: InternalTopic) -> None:
+        broker = self.broker
+        await topic.create(broker.settings, broker.image.brokers, broker.topic_creation)
 
     def _make_group_shard(self, index: int) -> GroupShard:
         return GroupShard(self.broker.image, lambda: self.broker.settings, lambda: str(uuid.uuid4()))
@@ -82,9 +105,9 @@ class Coordinators:
     ) -> None:
         """Makes sure that a transaction includes a partition that it is about to write to, or raises the ApiError
         that refuses the write."""
-        if not is_asked(self.broker, operation):
+        if not is_asked(self.broker.settings, operation):
             return
-        question = Question(self.broker, transactional_id, producer, [partition], operation)
+        question = Question(self.to_transactions, transactional_id, producer, [partition], operation)
         refusals = question.ask_at_once()
         if refusals is None:
             refusals = await question.answer()

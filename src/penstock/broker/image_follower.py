@@ -40,6 +40,7 @@ log = logging.getLogger("penstock.broker.image_follower")
 
 TOPICS_AT_ONCE = 200
 """That are asked for at a start: enough to keep ZooKeeper busy, few enough to see how far it has come."""
+TOPICS_OF_STATES_AT_ONCE = 20
 PARTITIONS_AT_ONCE = 50
 """Opening their logs, or putting them aside, keeps the event loop for some twentieth of a second."""
 RETRY_SECONDS = 0.2
@@ -296,14 +297,23 @@ class ImageFollower:
             doomed = set(await self.coordination.children(znodes.DELETE_TOPICS))
             for name in sorted(changes.topics | changes.states.keys()):
                 await self._apply_change_of(name, changes, doomed)
+            await self._apply_states(
+                {
+                    name: changes.states[name]
+                    for name in sorted(changes.states.keys() - changes.topics - doomed)
+                }
+            )
 
     async def _apply_change_of(self, name: str, changes: Changes, doomed: set[str]) -> None:
+        """But for states of partitions that are known."""
         if name in doomed:
             await self._remove(name)
-        elif name in changes.topics or name not in self.image.topics:
+        elif name in changes.topics or not self._are_known(name, changes.states[name]):
             await self._apply_topic(name)
-        else:
-            await self._apply_states(self.image.topics[name], changes.states[name])
+
+    def _are_known(self, name: str, indexes: set[int]) -> bool:
+        topic = self.image.topics.get(name)
+        return topic is not None and indexes <= topic.partitions.keys()
 
     async def _apply_topic(self, name: str) -> None:
         """A topic whose nodes make no sense is left alone, for somebody to look at; the others are served."""
@@ -347,18 +357,31 @@ class ImageFollower:
             if number % PARTITIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    async def _apply_states(self, topic: TopicImage, indexes: set[int]) -> None:
-        if not indexes <= topic.partitions.keys():
-            await self._apply_topic(topic.name)
-            return
-        wanted = {index: topic.partitions[index].assignment for index in indexes}
-        states = await read_states(self.coordination, topic.name, wanted)
-        if not all(map(is_consistent, states.values())):
-            await self._apply_topic(topic.name)
-            return
-        news = replace(topic, partitions={**topic.partitions, **states})
-        self.image.put_topic(news, self.image.topic_configs[topic.name])
-        self.host.on_partitions(TopicImage(topic.name, topic.topic_id, states))
+    async def _apply_states(self, changed: Mapping[str, set[int]]) -> None:
+        """Of topics that are known. All are read before any is acted on: a broker that has come to lead coordinators'
+        topics has much to load, and what else it leads from now on is not to wait for that."""
+        turns = asyncio.Semaphore(TOPICS_OF_STATES_AT_ONCE)
+
+        async def read(name: str) -> dict[int, ReplicaSet]:
+            known = self.image.topics[name].partitions
+            async with turns:
+                wanted = {index: known[index].assignment for index in changed[name]}
+                return await read_states(self.coordination, name, wanted)
+
+        names = [name for name in changed if self._are_known(name, changed[name])]
+        applied = 0
+        for name, states in zip(names, await asyncio.gather(*map(read, names)), strict=True):
+            if not all(map(is_consistent, states.values())):
+                await self._apply_topic(name)
+                continue
+            topic = self.image.topics[name]
+            news = replace(topic, partitions={**topic.partitions, **states})
+            self.image.put_topic(news, self.image.topic_configs[name])
+            self.host.on_partitions(TopicImage(name, topic.topic_id, states))
+            applied += len(states)
+            if applied >= PARTITIONS_AT_ONCE:
+                applied = 0
+                await asyncio.sleep(0)
 
     async def _apply_topic_configs(self, name: str) -> None:
         configs = await read_configs(self.coordination, znodes.topic_config_path(name))

@@ -5,18 +5,16 @@ acknowledged could be lost with one broker for as long as the topic lives. As lo
 be about to start, clients are told COORDINATOR_NOT_AVAILABLE, and ask again; the log says why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from penstock.broker.topic_creation import TopicCreation
+from penstock.controller.image import BrokerImage
 from penstock.controller.placement import racks_to_fill
 from penstock.errors import ApiError, ErrorCode
 from penstock.java_hash import java_hash
 from penstock.settings.broker import BrokerSettings
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 INT_MIN = -(1 << 31)
 """Has no absolute value in Java; Kafka takes 0 for it."""
@@ -47,10 +45,11 @@ class InternalTopic:
     configs: Callable[[BrokerSettings, int], dict[str, str]]
     """Of the settings and the number of replicas that it gets."""
 
-    async def create(self, broker: "Broker") -> None:
+    async def create(
+        self, settings: BrokerSettings, brokers: Mapping[int, BrokerImage], topics: TopicCreation
+    ) -> None:
         """COORDINATOR_NOT_AVAILABLE if it can't be made just now, with the reason."""
-        settings = broker.settings
-        replicas, alive = self.replicas(settings), len(racks_to_fill(broker.image.brokers))
+        replicas, alive = self.replicas(settings), len(racks_to_fill(brokers))
         try:
             if alive < replicas:
                 raise ApiError(
@@ -58,7 +57,7 @@ class InternalTopic:
                     f"{self.replicas_key} is {replicas}; brokers that can have replicas: {alive}",
                 )
             configs = self.configs(settings, replicas)
-            await broker.topic_creation.create(self.name, self.partitions(settings), replicas, configs)
+            await topics.create(self.name, self.partitions(settings), replicas, configs)
         except ApiError as error:
             raise ApiError(
                 ErrorCode.COORDINATOR_NOT_AVAILABLE, f"the topic {self.name} can't be created: {error}"

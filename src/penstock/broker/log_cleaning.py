@@ -5,15 +5,14 @@ A log with records that can't be read is left as it is until the next start, as 
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from penstock.broker.hosted_directory import Doomed
+from penstock.broker.partition import Partition
+from penstock.clock import Clock
 from penstock.errors import ApiError, StorageError
 from penstock.log.cleaner import CleaningCancelled, CleaningJob, apply_cleaning, measure, plan_cleaning
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
-    from penstock.broker.partition import Partition
+from penstock.settings.broker import BrokerSettings
 
 log = logging.getLogger("penstock.broker.log_cleaning")
 
@@ -22,14 +21,18 @@ BYTES_PER_KEY = 24
 
 
 class LogCleaning:
-    def __init__(self, broker: "Broker") -> None:
-        self.broker = broker
+    def __init__(
+        self, settings: Callable[[], BrokerSettings], clock: Clock, partitions: Iterable[Partition]
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.partitions = partitions
         self._job: CleaningJob | None = None
         self._uncleanable: set[Partition] = set()
 
     async def clean_all(self) -> None:
         """Cleans until nothing is dirty enough any more."""
-        if not self.broker.settings.log_cleaner_enable:
+        if not self.settings().log_cleaner_enable:
             return
         tried = set(self._uncleanable)
         while (partition := self._dirtiest(tried)) is not None:
@@ -40,23 +43,23 @@ class LogCleaning:
         if self._job is not None:
             self._job.cancel()
 
-    def _dirtiest(self, tried: "set[Partition]") -> "Partition | None":
-        now_ms = self.broker.clock.now_ms()
+    def _dirtiest(self, tried: set[Partition]) -> Partition | None:
+        now_ms = self.clock.now_ms()
         dirty = [
             (measure(p.log, self._first_dirty(p), p.high_watermark, now_ms).ratio, p)
-            for p in self.broker.partitions
+            for p in self.partitions
             if "compact" in p.log.settings.cleanup_policy
             and not (p.directory.offline or p in tried)
             and p.future is None
         ]
         return max(dirty, key=lambda found: found[0])[1] if dirty else None
 
-    def _first_dirty(self, partition: "Partition") -> int:
+    def _first_dirty(self, partition: Partition) -> int:
         return partition.directory.cleaner_offsets.get(partition.topic_partition, 0)
 
-    async def _clean(self, partition: "Partition") -> None:
-        settings = self.broker.settings
-        now_ms = self.broker.clock.now_ms()
+    async def _clean(self, partition: Partition) -> None:
+        settings = self.settings()
+        now_ms = self.clock.now_ms()
         keys = settings.log_cleaner_dedupe_buffer_size * settings.log_cleaner_io_buffer_load_factor
         try:
             job = plan_cleaning(
@@ -87,7 +90,7 @@ class LogCleaning:
         finally:
             self._job = None
 
-    async def _finish(self, partition: "Partition", job: CleaningJob, now_ms: int) -> None:
+    async def _finish(self, partition: Partition, job: CleaningJob, now_ms: int) -> None:
         if partition.is_deleted:
             return
         retired = apply_cleaning(partition.log, job)

@@ -28,7 +28,7 @@ IDLE_SWEEP_MS = 10_000
 class Maintenance:
     def __init__(self, broker: "Broker") -> None:
         self.broker = broker
-        self.cleaning = LogCleaning(broker)
+        self.cleaning = LogCleaning(lambda: broker.settings, broker.clock, broker.partitions)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:

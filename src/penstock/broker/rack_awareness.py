@@ -1,24 +1,22 @@
 """Which replica a consumer is told to read from (KIP-392)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from penstock.broker.partition import Partition
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
+from penstock.controller.image import BrokerImage
+from penstock.settings.broker import BrokerSettings
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 THE_LEADER = -1
 
 
-def preferred_replica(broker: "Broker", partition: Partition, offset: int, rack: str) -> int:
+def preferred_replica(
+    settings: BrokerSettings, brokers: Mapping[int, BrokerImage], partition: Partition, offset: int, rack: str
+) -> int:
     """A follower in sync in the consumer's rack that has the offset; `THE_LEADER` if it may as well stay here."""
     leader = partition.leader
-    if leader is None or broker.settings.replica_selector_class != RACK_AWARE:
+    if leader is None or settings.replica_selector_class != RACK_AWARE or settings.broker_rack == rack:
         return THE_LEADER
-    if broker.settings.broker_rack == rack:
-        return THE_LEADER
-    brokers = broker.image.brokers
     candidates = [
         (follower.log_end_offset, broker_id)
         for broker_id, follower in leader.followers.items()

@@ -15,15 +15,16 @@ those who wait in it are told NOT_COORDINATOR, and it is loaded again if the dir
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from typing import Any, Generic, TypeVar, cast
 
 from penstock.broker.internal_topics import InternalTopic, partition_for
 from penstock.broker.partition import Partition
 from penstock.broker.shard_log import build_batches, read_batches
 from penstock.broker.tickets import Await, Call
 from penstock.broker.timers import Timers
-from penstock.controller.image import TopicImage
+from penstock.clock import Clock
+from penstock.controller.image import ClusterImage, TopicImage
 from penstock.errors import ApiError, ErrorCode, PenstockError
 from penstock.machine import Machine, Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.records.batch import Batch
@@ -32,9 +33,6 @@ from penstock.records.reader import iterate_records
 from penstock.replica.replica_set import NO_LEADER
 from penstock.wire.schema import ApiMessage
 from penstock.wire.stored_records import decode_key, decode_value
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 log = logging.getLogger("penstock.broker.shards")
 
@@ -72,7 +70,7 @@ class Shard(Generic[MachineT]):
         self.machine = shards.make_machine(partition.topic_partition.partition)
         self.is_active = False
         self._is_closed = False
-        self.timers = Timers(shards.broker.loop, self._on_timer)
+        self.timers = Timers(asyncio.get_running_loop(), self._on_timer)
         self._uncommitted: deque[tuple[int, Outcome]] = deque()
         self._tickets: set[Call | Await] = set()
 
@@ -223,13 +221,17 @@ class Shards(Generic[MachineT]):
 
     def __init__(
         self,
-        broker: "Broker",
+        clock: Clock,
+        image: ClusterImage,
         topic: InternalTopic,
+        create_topic: Callable[[InternalTopic], Awaitable[None]],
         make_machine: Callable[[int], MachineT],
         begin_effect: Callable[[Shard[MachineT], Any], None] | None = None,
     ) -> None:
-        self.broker = broker
+        self.clock = clock
+        self.image = image
         self.topic = topic
+        self._create_topic = create_topic
         self.make_machine = make_machine
         self._begin_effect = begin_effect
         self._shards: dict[int, Shard[MachineT]] = {}
@@ -237,7 +239,7 @@ class Shards(Generic[MachineT]):
         self._told_at = -TELL_AGAIN_SECONDS
 
     def now_ms(self) -> int:
-        return self.broker.clock.now_ms()
+        return self.clock.now_ms()
 
     def begin_effect(self, shard: Shard[MachineT], effect: Any) -> None:
         assert self._begin_effect is not None, effect
@@ -247,24 +249,24 @@ class Shards(Generic[MachineT]):
 
     async def ensure_topic(self) -> None:
         """Creates the topic on first use; says in the log if it can't, though not with every client that asks."""
-        if self.topic.name in self.broker.image.topics:
+        if self.topic.name in self.image.topics:
             return
         try:
-            await self.topic.create(self.broker)
+            await self._create_topic(self.topic)
         except ApiError as error:
-            now = self.broker.loop.time()
+            now = asyncio.get_running_loop().time()
             if now - self._told_at >= TELL_AGAIN_SECONDS:
                 self._told_at = now
                 log.error("no coordinator is available: %s", error.message)
             raise
 
     def partition_count(self) -> int:
-        topic = self.broker.image.topics.get(self.topic.name)
+        topic = self.image.topics.get(self.topic.name)
         return 0 if topic is None else len(topic.partitions)
 
     def leader_of(self, key: str) -> int:
         """The broker that leads the partition that is responsible for a key."""
-        topic = self.broker.image.topics.get(self.topic.name)
+        topic = self.image.topics.get(self.topic.name)
         if topic is None:
             return NO_LEADER
         return topic.partitions[partition_for(key, len(topic.partitions))].leader
@@ -303,7 +305,7 @@ class Shards(Generic[MachineT]):
 
         The machine is asked at once; if nothing has to be waited for, so is the future done.
         """
-        ticket = Await(self.broker.loop)
+        ticket = Await(asyncio.get_running_loop())
         try:
             self.find(key).run(handle, ticket)
         except ApiError as error:
@@ -320,7 +322,7 @@ class Shards(Generic[MachineT]):
         shard = Shard(self, partition)
         self._shards[partition.topic_partition.partition] = shard
         if not shard.load_at_once_if_empty():
-            task = self.broker.loop.create_task(self._load(shard))
+            task = asyncio.get_running_loop().create_task(self._load(shard))
             self._loading.add(task)
             task.add_done_callback(self._loading.discard)
 

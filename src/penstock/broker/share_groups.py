@@ -54,7 +54,7 @@ class Sharing:
             found = None
         if found is None:
             found = SharePartition(
-                self.broker, self.states, where, partition, lambda: self.config(group_id), self._drop
+                self.broker.clock, self.states, where, partition, lambda: self.config(group_id), self._drop
             )
             self._partitions[where] = found
             found.begin_loading()

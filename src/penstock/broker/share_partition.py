@@ -11,11 +11,11 @@ next fetch makes a new one.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
 from penstock.broker.partition import Partition, Waiter
 from penstock.broker.share_state_operations import READ, WRITE
 from penstock.broker.share_states import ShareStates
+from penstock.clock import Clock
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_state import UNINITIALIZED, SharePartitionKey
 from penstock.settings.group_config import BY_DURATION, EARLIEST, GroupConfig
@@ -24,9 +24,6 @@ from penstock.share.in_flight import Acquired, Fetched, InFlight, Limits, Wanted
 from penstock.share.runs import StateBatch, Transition
 from penstock.wire.messages import read_share_group_state as read
 from penstock.wire.messages import write_share_group_state as write
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 log = logging.getLogger("penstock.broker.share_partition")
 
@@ -53,7 +50,7 @@ FENCED = {
 class SharePartition:
     def __init__(
         self,
-        broker: "Broker",
+        clock: Clock,
         states: ShareStates,
         key: SharePartitionKey,
         partition: Partition,
@@ -69,8 +66,8 @@ class SharePartition:
         """Fetches that wait for the state, or for records to become available."""
         self.error: ApiError | None = None
         """Why it is of no use any more."""
-        self._broker = broker
-        self._loop = broker.loop
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
         self._states = states
         self._config = config
         self._drop = drop
@@ -125,7 +122,7 @@ class SharePartition:
             return log_.log_start_offset
         if not config.share_auto_offset_reset.startswith(BY_DURATION):
             return end
-        found = log_.offset_for_timestamp(self._broker.clock.now_ms() - (config.reset_duration_ms or 0), end)
+        found = log_.offset_for_timestamp(self._clock.now_ms() - (config.reset_duration_ms or 0), end)
         return end if found is None else found.offset
 
     def fail(self, error: ApiError) -> None:

@@ -9,8 +9,10 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from penstock.broker.peers import Peers
+from penstock.broker.registration import Registration
 from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
 from penstock.broker.share_state_operations import StateOperation
 from penstock.broker.turns import Turns
@@ -18,10 +20,8 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.group.share_state import PruneLog, SharePartitionKey, ShareStateShard
 from penstock.machine import Outcome, Ticket
 from penstock.replica.replica_set import NO_LEADER
+from penstock.settings.broker import BrokerSettings
 from penstock.wire_client import Disconnected
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 Ask = Callable[[ShareStateShard, Ticket, int], Outcome]
 _KEY = re.compile(r"(?P<group>.*):[A-Za-z0-9_-]{22}(?:==)?:[+-]?[0-9]{1,10}", re.DOTALL)
@@ -42,8 +42,16 @@ def is_coordinator_key(text: str) -> bool:
 
 
 class ShareStates:
-    def __init__(self, broker: "Broker", shards: Shards[ShareStateShard]) -> None:
-        self._broker = broker
+    def __init__(
+        self,
+        settings: Callable[[], BrokerSettings],
+        registration: Registration,
+        peers: Peers,
+        shards: Shards[ShareStateShard],
+    ) -> None:
+        self._registration = registration
+        self._settings = settings
+        self._peers = peers
         self._shards = shards
         self._at_work: set[asyncio.Task[Any]] = set()
 
@@ -72,7 +80,7 @@ class ShareStates:
             try:
                 await self._shards.ensure_topic()
                 leader = self._shards.leader_of(coordinator_key(key))
-                if leader in (NO_LEADER, self._broker.broker_id):
+                if leader in (NO_LEADER, self._registration.broker_id):
                     return await self._ask_here(operation, key, asked)
                 return await self._ask_peer(leader, operation, key, asked)
             except ApiError as error:
@@ -85,9 +93,9 @@ class ShareStates:
         self, leader: int, operation: StateOperation, key: SharePartitionKey, asked: Any
     ) -> Any:
         request = operation.request_for(key, asked)
-        timeout_ms = self._broker.settings.request_timeout_ms
+        timeout_ms = self._settings().request_timeout_ms
         try:
-            answer: Any = await self._broker.peers.ask(
+            answer: Any = await self._peers.ask(
                 leader, request, operation.answer, purpose="share-states", timeout_ms=timeout_ms
             )
         except Disconnected as error:
@@ -99,7 +107,7 @@ class ShareStates:
 
     def begin(self, work: Any) -> "asyncio.Task[Any]":
         """Lets something go on that nobody may be waiting for any more."""
-        task = self._broker.loop.create_task(work)
+        task = asyncio.get_running_loop().create_task(work)
         self._at_work.add(task)
         task.add_done_callback(self._at_work.discard)
         return task

@@ -15,15 +15,20 @@ next.
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from penstock.broker.committing import is_committed, wait_until_committed
 from penstock.broker.internal_topics import CONSUMER_OFFSETS
 from penstock.broker.partition import Partition
+from penstock.broker.partitions import Partitions
 from penstock.broker.peers import Peers
-from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard
+from penstock.broker.registration import Registration
+from penstock.broker.shards import COORDINATOR_IS_AWAY, Shard, Shards
 from penstock.broker.turns import gather_in_turns
+from penstock.clock import Clock
+from penstock.controller.image import ClusterImage
 from penstock.errors import ApiError, ErrorCode
+from penstock.group.shard import GroupShard
 from penstock.machine import Outcome, Producer
 from penstock.replica.replica_set import NO_LEADER
 from penstock.txn.effects import WriteMarkers
@@ -36,9 +41,6 @@ from penstock.wire.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from penstock.wire_client import Disconnected
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 log = logging.getLogger("penstock.broker.transaction_markers")
 
@@ -59,38 +61,49 @@ class Marker(NamedTuple):
     transaction_version: int
 
 
-def append_marker(
-    broker: "Broker", topic_partition: TopicPartition, marker: Marker, now_ms: int
-) -> Partition | None:
-    """The partition, if the marker is not committed yet; raises what a coordinator elsewhere would be told."""
-    topic, index = topic_partition
-    if topic != CONSUMER_OFFSETS.name:
-        partition = broker.partitions.find(topic, index)
-        partition.append_marker(*marker, now_ms=now_ms)
-    else:
-        try:
-            shard = broker.coordinators.groups.at(index)
-            shard.end_transaction(*marker, now_ms=now_ms)
-        except ApiError as error:
-            if error.code in COORDINATOR_IS_AWAY:
-                raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER) from error
-            raise
-        partition = shard.partition
-    return None if is_committed(partition, partition.log.log_end_offset) else partition
+class OwnMarkers:
+    """Markers in the partitions that this broker leads."""
 
+    def __init__(self, clock: Clock, partitions: Partitions, groups: Shards[GroupShard]) -> None:
+        self._clock = clock
+        self._partitions = partitions
+        self._groups = groups
 
-async def write_marker(broker: "Broker", topic_partition: TopicPartition, marker: Marker) -> None:
-    """Returns when it is committed."""
-    partition = append_marker(broker, topic_partition, marker, broker.clock.now_ms())
-    if partition is not None:
-        await wait_until_committed(partition, COMMIT_TIMEOUT_MS)
+    def append(self, topic_partition: TopicPartition, marker: Marker) -> Partition | None:
+        """The partition, if the marker is not committed yet; raises what a coordinator elsewhere would be told."""
+        topic, index = topic_partition
+        now_ms = self._clock.now_ms()
+        if topic != CONSUMER_OFFSETS.name:
+            partition = self._partitions.find(topic, index)
+            partition.append_marker(*marker, now_ms=now_ms)
+        else:
+            try:
+                shard = self._groups.at(index)
+                shard.end_transaction(*marker, now_ms=now_ms)
+            except ApiError as error:
+                if error.code in COORDINATOR_IS_AWAY:
+                    raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER) from error
+                raise
+            partition = shard.partition
+        return None if is_committed(partition, partition.log.log_end_offset) else partition
+
+    async def write(self, topic_partition: TopicPartition, marker: Marker) -> None:
+        """Returns when it is committed."""
+        partition = self.append(topic_partition, marker)
+        if partition is not None:
+            await wait_until_committed(partition, COMMIT_TIMEOUT_MS)
 
 
 class MarkerWriter:
     """Carries out what the transaction coordinators of this broker have decided."""
 
-    def __init__(self, broker: "Broker") -> None:
-        self._broker = broker
+    def __init__(
+        self, own: OwnMarkers, image: ClusterImage, registration: Registration, peers: Peers
+    ) -> None:
+        self._own = own
+        self._image = image
+        self._registration = registration
+        self._connections = peers
         self._peers: dict[int, PeerMarkers] = {}
         self._at_work: set[asyncio.Task[None]] = set()
 
@@ -101,7 +114,7 @@ class MarkerWriter:
             if number >= MARKERS_AT_ONCE or not self._is_settled_at_once(one, marker, waiting):
                 waiting.setdefault(one, None)
         if waiting:
-            task = self._broker.loop.create_task(self._finish(shard, effect, waiting))
+            task = asyncio.get_running_loop().create_task(self._finish(shard, effect, waiting))
             self._at_work.add(task)
             task.add_done_callback(self._at_work.discard)
         else:
@@ -111,12 +124,12 @@ class MarkerWriter:
         self, where: TopicPartition, marker: Marker, waiting: dict[TopicPartition, Partition | None]
     ) -> bool:
         """Whether the transaction is ended in a partition, now or before. Notes a marker that is to be committed."""
-        if not self._broker.image.has_partition(where):
+        if not self._image.has_partition(where):
             return True
-        if self._leader_of(where) not in (NO_LEADER, self._broker.broker_id):
+        if self._leader_of(where) not in (NO_LEADER, self._registration.broker_id):
             return False
         try:
-            waiting[where] = append_marker(self._broker, where, marker, self._broker.clock.now_ms())
+            waiting[where] = self._own.append(where, marker)
         except ApiError as error:
             return _is_overtaken(where, marker, error)
         if waiting[where] is None:
@@ -125,7 +138,7 @@ class MarkerWriter:
         return False
 
     def _leader_of(self, where: TopicPartition) -> int:
-        return self._broker.image.topics[where.topic].partitions[where.partition].leader
+        return self._image.topics[where.topic].partitions[where.partition].leader
 
     async def _finish(
         self,
@@ -147,14 +160,14 @@ class MarkerWriter:
             await asyncio.sleep(RETRY_MS / 1000)
 
     async def _settle(self, where: TopicPartition, marker: Marker, appended: Partition | None) -> bool:
-        if not self._broker.image.has_partition(where):
+        if not self._image.has_partition(where):
             return True
         leader = self._leader_of(where)
         try:
             if appended is not None:
                 await wait_until_committed(appended, COMMIT_TIMEOUT_MS)
-            elif leader in (NO_LEADER, self._broker.broker_id):
-                await write_marker(self._broker, where, marker)
+            elif leader in (NO_LEADER, self._registration.broker_id):
+                await self._own.write(where, marker)
             else:
                 await self._at_peer(leader).write(where, marker)
         except ApiError as error:
@@ -163,7 +176,7 @@ class MarkerWriter:
 
     def _at_peer(self, leader: int) -> "PeerMarkers":
         if leader not in self._peers:
-            self._peers[leader] = PeerMarkers(self._broker.peers, leader)
+            self._peers[leader] = PeerMarkers(self._connections, leader)
         return self._peers[leader]
 
     def close(self) -> None:

@@ -8,13 +8,17 @@ The coordinator of most transactions is in this very process and answers at once
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from penstock.broker.peers import Peers
+from penstock.broker.registration import Registration
+from penstock.broker.shards import Shards
 from penstock.errors import ApiError, ErrorCode
 from penstock.machine import Outcome, Producer, Ticket
 from penstock.replica.replica_set import NO_LEADER
+from penstock.settings.broker import BrokerSettings
 from penstock.txn.shard import TransactionShard
 from penstock.txn.transaction import FIRST_VERSION_WITH_EPOCH_BUMP
 from penstock.types import TopicPartition
@@ -25,9 +29,6 @@ from penstock.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from penstock.wire_client import Disconnected
-
-if TYPE_CHECKING:
-    from penstock.broker.broker import Broker
 
 
 class Operation(Enum):
@@ -52,8 +53,17 @@ def _operation(version: int, first_abortable: int, first_add: int) -> Operation:
     return Operation.VERIFY if version >= first_abortable else Operation.VERIFY_FOR_OLD_CLIENT
 
 
-def is_asked(broker: "Broker", operation: Operation) -> bool:
-    return operation is Operation.ADD or broker.settings.transaction_partition_verification_enable
+def is_asked(settings: BrokerSettings, operation: Operation) -> bool:
+    return operation is Operation.ADD or settings.transaction_partition_verification_enable
+
+
+class ToCoordinators(NamedTuple):
+    """The way to the coordinators of transactions, here or at a peer."""
+
+    here: Shards[TransactionShard]
+    registration: Registration
+    peers: Peers
+    settings: Callable[[], BrokerSettings]
 
 
 Refusals = dict[TopicPartition, ApiError]
@@ -83,17 +93,17 @@ IMAGE_IS_BEHIND = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPE
 class Question:
     """One question to a transaction's coordinator."""
 
-    __slots__ = ("_broker", "_future", "_operation", "_partitions", "_producer", "_transactional_id")
+    __slots__ = ("_future", "_operation", "_partitions", "_producer", "_transactional_id", "_way")
 
     def __init__(
         self,
-        broker: "Broker",
+        way: ToCoordinators,
         transactional_id: str,
         producer: Producer,
         partitions: Collection[TopicPartition],
         operation: Operation,
     ) -> None:
-        self._broker = broker
+        self._way = way
         self._transactional_id = transactional_id
         self._producer = producer
         self._partitions = partitions
@@ -110,7 +120,7 @@ class Question:
 
     async def answer(self) -> Refusals:
         """Waits for the answer; while the last transaction ends, for the next one."""
-        settings, loop = self._broker.settings, self._broker.loop
+        settings, loop = self._way.settings(), asyncio.get_running_loop()
         deadline = loop.time() + settings.add_partitions_to_txn_retry_backoff_max_ms / 1000
         while True:
             future = self._future or self._ask()
@@ -122,10 +132,10 @@ class Question:
             self._future = None
 
     def _ask(self) -> "asyncio.Future[list[TopicPartition] | None]":
-        broker = self._broker
-        leader = broker.coordinators.transactions.leader_of(self._transactional_id)
-        if leader in (NO_LEADER, broker.broker_id):
-            return broker.coordinators.transactions.begin_call(self._transactional_id, self._put)
+        way = self._way
+        leader = way.here.leader_of(self._transactional_id)
+        if leader in (NO_LEADER, way.registration.broker_id):
+            return way.here.begin_call(self._transactional_id, self._put)
         return asyncio.ensure_future(self._ask_peer(leader))
 
     async def _ask_peer(self, leader: int) -> list[TopicPartition] | None:
@@ -140,12 +150,12 @@ class Question:
             topics=[AddPartitionsToTxnTopic(topic, indexes) for topic, indexes in by_topic.items()],
         )
         try:
-            answer = await self._broker.peers.ask(
+            answer = await self._way.peers.ask(
                 leader,
                 AddPartitionsToTxnRequest(transactions=[transaction]),
                 AddPartitionsToTxnResponse,
                 purpose="transactions",
-                timeout_ms=self._broker.settings.request_timeout_ms,
+                timeout_ms=self._way.settings().request_timeout_ms,
             )
         except Disconnected as error:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error

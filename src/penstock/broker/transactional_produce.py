@@ -42,7 +42,7 @@ class Admissions:
     def __init__(self, broker: "Broker", version: int) -> None:
         self._broker = broker
         self._operation = operation_of_produce(version)
-        self._asked = is_asked(broker, self._operation)
+        self._asked = is_asked(broker.settings, self._operation)
         self.verifications: dict[TopicPartition, Verification] = {}
         self.refusals: Refusals = {}
 
@@ -66,7 +66,11 @@ class Admissions:
             return None
         producer = Producer(batches[0].batch.producer_id, batches[0].batch.producer_epoch)
         question = Question(
-            self._broker, transactional_id, producer, list(self.verifications), self._operation
+            self._broker.coordinators.to_transactions,
+            transactional_id,
+            producer,
+            list(self.verifications),
+            self._operation,
         )
         refusals = question.ask_at_once()
         if refusals is None:

@@ -62,6 +62,10 @@ def _top_level_error(answer: Any) -> int:
     return int(getattr(answer, "error_code", 0))
 
 
+def _an_answer_to(request: ApiMessage) -> str:
+    return f"an answer to {type(request).__name__.removesuffix('Request')}"
+
+
 class Cluster:
     def __init__(self, config: ClusterConfig, network: Network) -> None:
         self.config = config
@@ -107,14 +111,20 @@ class Cluster:
         timeout_ms: int | None = None,
         error_of: Callable[[Any], int] = _top_level_error,
     ) -> A:
-        """The controller, found again if it has moved."""
-        async for attempt in self.attempts("an answer of the controller"):
+        """The controller, found again if it has moved or does not answer."""
+        async for attempt in self.attempts(_an_answer_to(request)):
             node_id = (await self.describe()).controller_id
             if node_id < 0:
                 attempt.failed(error_for(ErrorCode.BROKER_NOT_AVAILABLE, "the cluster has no controller"))
                 self.view = None
                 continue
-            said = await self.ask_node(node_id, request, answer, at_most=at_most, timeout_ms=timeout_ms)
+            try:
+                connection = await self.connection_to(node_id)
+                said = await connection.ask(request, answer, at_most=at_most, timeout_ms=timeout_ms)
+            except Disconnected as error:
+                self._on_disconnected(attempt, error)
+                self.view = None
+                continue
             if error_of(said) != ErrorCode.NOT_CONTROLLER:
                 return said
             attempt.failed(error_for(ErrorCode.NOT_CONTROLLER))
@@ -131,14 +141,29 @@ class Cluster:
         at_most: int | None = None,
         error_of: Callable[[Any], int] = _top_level_error,
     ) -> A:
-        """The coordinator of a group, a transactional id or a share partition, found again if it has moved."""
+        """The coordinator of a group, a transactional id or a share partition, found again if it has moved or does not
+        answer."""
         async for attempt in self.attempts(f"an answer of the coordinator of {key!r}"):
             node_id = await self.find_coordinator(key, kind)
-            said = await self.ask_node(node_id, request, answer, at_most=at_most)
+            try:
+                said = await (await self.connection_to(node_id)).ask(request, answer, at_most=at_most)
+            except Disconnected as error:
+                self._on_disconnected(attempt, error)
+                continue
             if error_of(said) not in _COORDINATOR_IS_AWAY:
                 return said
             attempt.failed(error_for(error_of(said)))
         raise AssertionError("attempts end by raising")
+
+    async def ask_leader(
+        self, node_id: int, request: ApiMessage, answer: type[A], *, at_most: int | None = None
+    ) -> A:
+        """A node for as long as it leads: the error NETWORK_EXCEPTION, upon which the caller looks who leads now, if it
+        does not answer."""
+        try:
+            return await (await self.connection_to(node_id)).ask(request, answer, at_most=at_most)
+        except Disconnected as error:
+            raise error_for(ErrorCode.NETWORK_EXCEPTION, str(error)) from error
 
     async def ask_leaders(
         self,
@@ -244,6 +269,24 @@ class Cluster:
                 self._on_disconnected(attempt, error)
         raise AssertionError("attempts end by raising")
 
+    async def newest_version_of_leader(self, node_id: int, request: type[ApiMessage]) -> int:
+        """The same of a node for as long as it leads, as in `ask_leader`."""
+        try:
+            return (await self.connection_to(node_id)).newest_version(request)
+        except Disconnected as error:
+            raise error_for(ErrorCode.NETWORK_EXCEPTION, str(error)) from error
+
+    async def newest_version_of_controller(self, request: type[ApiMessage]) -> int:
+        """The same of the controller, found again if it does not answer."""
+        async for attempt in self.attempts("an answer of the controller"):
+            try:
+                connection = await self.connection_to((await self.describe()).controller_id)
+                return connection.newest_version(request)
+            except Disconnected as error:
+                self._on_disconnected(attempt, error)
+                self.view = None
+        raise AssertionError("attempts end by raising")
+
     async def _any_connection(self) -> Connection:
         for connection in self._connections.values():
             if not connection.is_closed:
@@ -302,8 +345,7 @@ class Cluster:
         at_most: int | None,
         timeout_ms: int | None,
     ) -> A:
-        what = f"an answer to {type(request).__name__.removesuffix('Request')}"
-        async for attempt in self.attempts(what):
+        async for attempt in self.attempts(_an_answer_to(request)):
             try:
                 connection = await find()
                 return await connection.ask(request, answer, at_most=at_most, timeout_ms=timeout_ms)

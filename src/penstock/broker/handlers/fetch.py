@@ -156,7 +156,11 @@ class Fetch(Parked):
                 data.diverging_epoch = diverging_epoch(partition, fetch)
             if self.rack_id and data.diverging_epoch is None:
                 data.preferred_read_replica = preferred_replica(
-                    self.broker, partition, fetch.fetch_offset, self.rack_id
+                    self.broker.settings,
+                    self.broker.image.brokers,
+                    partition,
+                    fetch.fetch_offset,
+                    self.rack_id,
                 )
             if self.replica_id >= 0 and self.broker.throttles.is_withheld_from(self.replica_id, partition):
                 return data

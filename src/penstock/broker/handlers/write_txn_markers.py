@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.committing import wait_until_committed
 from penstock.broker.partition import Partition
 from penstock.broker.router import RequestContext, handles
-from penstock.broker.transaction_markers import COMMIT_TIMEOUT_MS, Marker, append_marker
+from penstock.broker.transaction_markers import COMMIT_TIMEOUT_MS, Marker
 from penstock.broker.turns import Turns, gather_in_turns
 from penstock.errors import ApiError
 from penstock.machine import Producer
@@ -67,7 +67,7 @@ class _Writing:
     def _write(self, where: TopicPartition, marker: Marker) -> WritableTxnMarkerPartitionResult:
         result = WritableTxnMarkerPartitionResult(where.partition)
         try:
-            partition = append_marker(self._broker, where, marker, self._broker.clock.now_ms())
+            partition = self._broker.coordinators.own_markers.append(where, marker)
         except ApiError as error:
             result.error_code = error.code
         else:

@@ -47,8 +47,7 @@ async def elect_leaders(
 
 
 async def _require_types(cluster: Cluster) -> None:
-    controller_id = (await cluster.describe()).controller_id
-    if await cluster.newest_version(controller_id, ElectLeadersRequest) < FIRST_VERSION_WITH_TYPES:
+    if await cluster.newest_version_of_controller(ElectLeadersRequest) < FIRST_VERSION_WITH_TYPES:
         raise UnsupportedVersionError(
             "The broker only supports PREFERRED elections", ErrorCode.UNSUPPORTED_VERSION
         )

@@ -71,7 +71,7 @@ async def list_offsets(
     """For each partition the offset that an `OffsetSpec` or a time asks for, or why there is none."""
 
     async def ask_node(node_id: int, part: dict[TopicPartition, int]) -> PartitionResults[ListedOffset]:
-        newest = await cluster.newest_version(node_id, ListOffsetsRequest)
+        newest = await cluster.newest_version_of_leader(node_id, ListOffsetsRequest)
         results: PartitionResults[ListedOffset] = {
             partition: _too_old(newest, spec)
             for partition, spec in part.items()
@@ -80,7 +80,7 @@ async def list_offsets(
         askable = {partition: spec for partition, spec in part.items() if partition not in results}
         if askable:
             request = _request(askable, isolation_level, cluster.config.default_api_timeout_ms)
-            results |= _results(await cluster.ask_node(node_id, request, ListOffsetsResponse))
+            results |= _results(await cluster.ask_leader(node_id, request, ListOffsetsResponse))
         return results
 
     return await ask_by_leader(cluster, wanted, ask_node, "offsets")

@@ -90,8 +90,7 @@ async def alter_partition_reassignments(
 
 
 async def _require_kept_factor(cluster: Cluster) -> None:
-    controller_id = (await cluster.describe()).controller_id
-    version = await cluster.newest_version(controller_id, AlterPartitionReassignmentsRequest)
+    version = await cluster.newest_version_of_controller(AlterPartitionReassignmentsRequest)
     if version < FIRST_VERSION_THAT_KEEPS_THE_FACTOR:
         raise UnsupportedVersionError(
             "The broker does not support a reassignment that must keep the replication factor",

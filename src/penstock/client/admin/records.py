@@ -28,7 +28,7 @@ async def delete_records(cluster: Cluster, before: Mapping[TopicPartition, int])
         request = DeleteRecordsRequest(
             [DeleteRecordsTopic(name, partitions) for name, partitions in topics.items()], timeout_ms
         )
-        return _low_watermarks(await cluster.ask_node(node_id, request, DeleteRecordsResponse))
+        return _low_watermarks(await cluster.ask_leader(node_id, request, DeleteRecordsResponse))
 
     return await ask_by_leader(cluster, before, ask_node, "records to be deleted")
 

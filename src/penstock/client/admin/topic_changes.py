@@ -168,8 +168,7 @@ async def delete_topics_by_id(cluster: Cluster, topic_ids: Iterable[str]) -> Err
 
 
 async def _require_ids(cluster: Cluster) -> None:
-    controller_id = (await cluster.describe()).controller_id
-    version = await cluster.newest_version(controller_id, DeleteTopicsRequest)
+    version = await cluster.newest_version_of_controller(DeleteTopicsRequest)
     if version < FIRST_VERSION_WITH_IDS:
         raise UnsupportedVersionError(
             f"The controller deletes topics by name only: it has version {version} of DeleteTopics, and ids came with "

@@ -208,7 +208,8 @@ async def describe_producers(
     ) -> PartitionResults[list[ProducerState]]:
         topics = grouped_by_topic(part, lambda partition, _: partition)
         request = DescribeProducersRequest([TopicRequest(name, indexes) for name, indexes in topics.items()])
-        answer = await cluster.ask_node(node_id, request, DescribeProducersResponse)
+        ask = cluster.ask_leader if broker_id is None else cluster.ask_node
+        answer = await ask(node_id, request, DescribeProducersResponse)
         return {
             partition: _producers(partition, each, broker_id)
             for topic in answer.topics
@@ -270,7 +271,7 @@ async def abort_transaction(cluster: Cluster, spec: AbortSpec) -> None:
         marker = WritableTxnMarker(
             spec.producer_id, spec.producer_epoch, False, [topic], spec.coordinator_epoch
         )
-        answer = await cluster.ask_node(node_id, WriteTxnMarkersRequest([marker]), WriteTxnMarkersResponse)
+        answer = await cluster.ask_leader(node_id, WriteTxnMarkersRequest([marker]), WriteTxnMarkersResponse)
         return {
             TopicPartition(topic.name, each.partition_index): _abort_error(spec, each.error_code)
             for marker in answer.markers

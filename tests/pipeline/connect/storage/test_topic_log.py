@@ -17,6 +17,7 @@ from penstock.client.admin.topic_descriptions import TopicDescription, describe_
 from penstock.pipeline.connect.storage.topic import StorageTopic, WrongTopic
 from penstock.pipeline.connect.storage.topic_log import TopicLog
 from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter, PlainWriter
+from penstock.testing import InProcessBroker
 from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 from tests.support.cluster_fixture import KafkaServer
 from tests.support.processes import wait_for
@@ -162,3 +163,21 @@ async def test_a_topic_that_would_lose_state_is_refused(
     with pytest.raises(WrongTopic, match=message):
         async with asyncio.timeout(SECONDS):
             await Followed(kafka, topic).log.run()
+
+
+@in_event_loop
+async def test_a_topic_that_the_broker_asked_has_not_heard_of_yet_is_looked_at_all_the_same() -> None:
+    """Somebody has just made it, by way of another broker."""
+    topic = new_topic()
+    with InProcessBroker() as broker:
+        async with asyncio_cluster(
+            ClusterConfig.from_configs({"bootstrap.servers": broker.bootstrap_servers})
+        ) as admin:
+            await create_topics(admin, [NewTopic(topic.name, 1, 1, configs={"cleanup.policy": "delete"})])
+            broker.interceptor.answer("DescribeTopicPartitions", "UNKNOWN_TOPIC_OR_PARTITION", times=1)
+            log = TopicLog(
+                {"bootstrap.servers": broker.bootstrap_servers}, topic, lambda each: None, lambda: None
+            )
+            with pytest.raises(WrongTopic, match=r"cleanup\.policy=compact"):
+                async with asyncio.timeout(SECONDS):
+                    await log.run()

@@ -93,8 +93,8 @@ async def _create(cluster: Cluster, topic: StorageTopic) -> None:
     partitions = topic.partitions if topic.partitions > 0 else None
     new = NewTopic(topic.name, partitions, replicas, configs=topic.configs)
     made = (await create_topics(cluster, [new]))[new.name]
-    if isinstance(made, KafkaError) and made.code != ErrorCode.TOPIC_ALREADY_EXISTS:
-        raise made
+    if isinstance(made, KafkaError):
+        raise made  # somebody else may just have made it: the next attempt finds it, and sees whether it is fit
 
 
 async def _check(cluster: Cluster, topic: StorageTopic, found: TopicDescription) -> None:
