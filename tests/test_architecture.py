@@ -34,7 +34,7 @@ TIERS = [
     {"client"},
     {"web"},
     {"registry", "rest", "pipeline"},
-    {"stack", "testing"},
+    {"stack", "streams", "testing"},
     {"cli"},
 ]
 TIER_OF = {name: number for number, names in enumerate(TIERS) for name in names}
