@@ -3,14 +3,14 @@
 import sys
 from pathlib import PurePath
 
-import penstock
-
-_OURS = f"{PurePath(penstock.__file__).parent}/"
-
 
 def callers_place() -> str:
     """File and line of the first frame that is not ours."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
+def _is_ours(module: str) -> bool:
+    return module.startswith("penstock.")
