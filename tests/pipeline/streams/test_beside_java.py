@@ -15,6 +15,7 @@ from penstock.streams import StreamsBuilder, TopologyTestDriver
 from tests.pipeline.streams.beside_java import (
     TOPOLOGIES,
     aggregates,
+    combined,
     joins,
     processors,
     stateless,
@@ -29,7 +30,7 @@ pytestmark = [pytest.mark.processes, sweep]
 
 EVENTS = 60
 SEEDS = cases(2)
-LEAST_TOPOLOGIES = 140
+LEAST_TOPOLOGIES = 170
 TOPICS = {"in": 10, "other": 6, "global": 3}
 STEPS_MS = (0, 0, 1, 20, 90, 250, 700, 3_000)
 BACK_MS = (0, 0, 0, 0, 5, 60, 300, 700, 1_500, 6_000, 150_000)
@@ -130,6 +131,11 @@ def test_windows(name: str) -> None:
 
 @each_row("name", of(joins), str)
 def test_joins(name: str) -> None:
+    does_the_same(name)
+
+
+@each_row("name", of(combined), str)
+def test_steps_after_one_another(name: str) -> None:
     does_the_same(name)
 
 

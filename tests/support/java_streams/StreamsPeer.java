@@ -48,6 +48,7 @@ public final class StreamsPeer {
         WindowTopologies.addAll();
         JoinTopologies.addAll();
         ProcessorTopologies.addAll();
+        CombinedTopologies.addAll();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             try {
