@@ -8,62 +8,25 @@ were put in, while the sizes still grew, in the order of a hash map. So that is 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from penstock.pipeline.plan.java_order import hash_set_order
+from penstock.pipeline.plan.java_order import TreeSet, hash_set_order
 from penstock.pipeline.plan.nodes import Node, Processor, Sink, Source, SubTopology
+
+
+def _rank(drawn: "_Drawn") -> tuple[int, str]:
+    return (-drawn.size, drawn.node.name)
 
 
 @dataclass(eq=False)
 class _Drawn:
     node: Node
     size: int = 1
-    predecessors: "_Neighbours" = field(default_factory=lambda: _Neighbours())
-    successors: "_Neighbours" = field(default_factory=lambda: _Neighbours())
-
-    @property
-    def rank(self) -> tuple[int, str]:
-        return (-self.size, self.node.name)
+    predecessors: "TreeSet[_Drawn]" = field(default_factory=lambda: TreeSet(_rank))
+    successors: "TreeSet[_Drawn]" = field(default_factory=lambda: TreeSet(_rank))
 
     def grow(self, by: int) -> None:
         self.size += by
-        for predecessor in self.predecessors.in_order():
+        for predecessor in self.predecessors:
             predecessor.grow(by)
-
-
-class _Neighbours:
-    """A search tree whose members may have changed their ranks since they were put in."""
-
-    def __init__(self) -> None:
-        self._root: _Fork | None = None
-
-    def add(self, drawn: _Drawn) -> None:
-        if self._root is None:
-            self._root = _Fork(drawn)
-            return
-        fork = self._root
-        while fork.drawn is not drawn:
-            side = "left" if drawn.rank < fork.drawn.rank else "right"
-            below: _Fork | None = getattr(fork, side)
-            if below is None:
-                setattr(fork, side, _Fork(drawn))
-                return
-            fork = below
-
-    def in_order(self) -> list[_Drawn]:
-        return self._root.in_order() if self._root else []
-
-    def __str__(self) -> str:
-        return ", ".join(each.node.name for each in self.in_order()) or "none"
-
-
-@dataclass(eq=False)
-class _Fork:
-    drawn: _Drawn
-    left: "_Fork | None" = None
-    right: "_Fork | None" = None
-
-    def in_order(self) -> list[_Drawn]:
-        left = self.left.in_order() if self.left else []
-        return [*left, self.drawn, *(self.right.in_order() if self.right else [])]
 
 
 def description_of(groups: Iterable[SubTopology]) -> str:
@@ -72,7 +35,7 @@ def description_of(groups: Iterable[SubTopology]) -> str:
 
 
 def _text(group: SubTopology) -> str:
-    lines = "".join(f"    {_line(drawn)}\n" for drawn in sorted(_draw(group), key=lambda drawn: drawn.rank))
+    lines = "".join(f"    {_line(drawn)}\n" for drawn in sorted(_draw(group), key=_rank))
     return f"Sub-topology: {group.number}\n{lines}\n"
 
 
@@ -95,17 +58,21 @@ def _draw(group: SubTopology, *, in_hash_order: bool = True) -> list[_Drawn]:
     return [drawn[name] for name in names]
 
 
+def _names(neighbours: TreeSet[_Drawn]) -> str:
+    return ", ".join(each.node.name for each in neighbours) or "none"
+
+
 def _line(drawn: _Drawn) -> str:
     node = drawn.node
+    below, above = _names(drawn.successors), _names(drawn.predecessors)
     match node:
         case Source():
             topics = node.pattern or f"[{', '.join(hash_set_order(node.topics))}]"
-            return f"Source: {node.name} (topics: {topics})\n      --> {drawn.successors}"
+            return f"Source: {node.name} (topics: {topics})\n      --> {below}"
         case Processor():
             stores = ", ".join(hash_set_order(node.stores))
-            links = f"      --> {drawn.successors}\n      <-- {drawn.predecessors}"
-            return f"Processor: {node.name} (stores: [{stores}])\n{links}"
+            return f"Processor: {node.name} (stores: [{stores}])\n      --> {below}\n      <-- {above}"
         case Sink():
             kind = f"topic: {node.topic}" if isinstance(node.topic, str) else "extractor class: a function"
-            return f"Sink: {node.name} ({kind})\n      <-- {drawn.predecessors}"
+            return f"Sink: {node.name} ({kind})\n      <-- {above}"
     raise AssertionError(node)
