@@ -1,6 +1,5 @@
 """The shape of a description; they are compared with Kafka Streams' in `pipeline/streams/test_beside_java.py`."""
 
-from penstock.pipeline.plan.java_order import hash_set_order
 from penstock.streams import StreamsBuilder
 
 
@@ -29,7 +28,3 @@ Topologies:
 
 """
     )
-
-
-def test_strings_stand_as_in_a_hash_set_of_java() -> None:
-    assert hash_set_order(["in", "other", "in"]) == ["other", "in"]

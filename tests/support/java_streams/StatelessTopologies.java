@@ -4,6 +4,7 @@ import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.kstream.Branched;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.Repartitioned;
@@ -72,6 +73,35 @@ final class StatelessTopologies {
             one.merge(two).merge(three).to("out");
             two.to("out2");
             in.to("out3");
+        });
+        all.put("fan", b -> {
+            KStream<String, String> in = b.stream("in");
+            for (int i = 0; i < 9; i++) {
+                KStream<String, String> branch = in;
+                for (int j = 0; j < i * 5 % 7; j++) branch = branch.mapValues(v -> marked(v));
+                branch.to("out" + i);
+            }
+        });
+        all.put("fan_in", b -> {
+            KStream<String, String> in = b.stream("in");
+            KStream<String, String> merged = b.stream("other");
+            for (int i = 0; i < 8; i++) {
+                KStream<String, String> branch = in;
+                for (int j = 0; j < i * 3 % 5; j++) branch = branch.mapValues(v -> marked(v));
+                merged = i % 2 == 0 ? merged.merge(branch) : branch.merge(merged);
+                if (i % 3 == 0) merged.filter(StatelessTopologies::isLow).to("low" + i);
+            }
+            merged.to("out");
+        });
+        all.put("fan_of_tables", b -> {
+            KTable<String, String> in = b.table("in");
+            KTable<String, String> other = b.table("other");
+            for (int i = 0; i < 4; i++) {
+                KTable<String, String> joined = in.leftJoin(other, (one, two) -> one + "/" + two);
+                for (int j = 0; j < i; j++) joined = joined.mapValues(v -> marked(v));
+                joined.toStream().to("out" + i);
+                b.<String, String>stream("global").join(i % 2 == 0 ? in : other, (one, two) -> one + two).to("looked" + i);
+            }
         });
         all.put("repartition", b -> b.<String, String>stream("in").repartition().mapValues(v -> marked(v)).to("out"));
         all.put("repartition_named", b -> b.<String, String>stream("in").selectKey((k, v) -> v)

@@ -1,7 +1,7 @@
 """Topologies without state."""
 
 from penstock.streams import Branched, Consumed, Produced, Repartitioned, StreamsBuilder
-from tests.pipeline.streams.beside_java import is_low, marked, topology
+from tests.pipeline.streams.beside_java import both, is_low, marked, topology
 
 
 @topology
@@ -105,6 +105,41 @@ def wide_diamond(b: StreamsBuilder) -> None:
     one.merge(two).merge(last).to("out")
     two.to("out2")
     source.to("out3")
+
+
+@topology
+def fan(b: StreamsBuilder) -> None:
+    source = b.stream("in")
+    for i in range(9):
+        branch = source
+        for _ in range(i * 5 % 7):
+            branch = branch.map_values(marked)
+        branch.to(f"out{i}")
+
+
+@topology
+def fan_in(b: StreamsBuilder) -> None:
+    source, merged = b.stream("in"), b.stream("other")
+    for i in range(8):
+        branch = source
+        for _ in range(i * 3 % 5):
+            branch = branch.map_values(marked)
+        merged = branch.merge(merged) if i % 2 else merged.merge(branch)
+        if i % 3 == 0:
+            merged.filter(is_low).to(f"low{i}")
+    merged.to("out")
+
+
+@topology
+def fan_of_tables(b: StreamsBuilder) -> None:
+    one, other = b.table("in"), b.table("other")
+    for i in range(4):
+        joined = one.left_join(other, both)
+        for _ in range(i):
+            joined = joined.map_values(marked)
+        joined.to_stream().to(f"out{i}")
+        looked_up = b.stream("global").join(other if i % 2 else one, lambda first, second: first + second)
+        looked_up.to(f"looked{i}")
 
 
 @topology
