@@ -34,7 +34,7 @@ TIERS = [
     {"client"},
     {"web"},
     {"registry", "rest", "pipeline"},
-    {"stack", "testing"},
+    {"stack", "streams", "testing"},
     {"cli"},
 ]
 TIER_OF = {name: number for number, names in enumerate(TIERS) for name in names}
@@ -82,6 +82,7 @@ PURE_IN_ZOOKEEPER = {
     *("state", "statistics", "tree", "txn", "watches", "wire"),
 }
 PURE |= {f"zookeeper.{name}" for name in PURE_IN_ZOOKEEPER}
+PURE |= {"pipeline.plan", "pipeline.operators"}
 IMPURE_MODULES = {"asyncio", "os", "time", "random", "socket", "threading", "subprocess", "uvloop", "kazoo"}
 PURE_LIBRARIES = {"crc32c", "cramjam", "re2"}
 MAX_FILE_LINES = 600

@@ -1,0 +1,66 @@
+"""Windowed keys as bytes: the key, then the start of a time window, or the end and the start of a session."""
+
+import struct
+from typing import Any
+
+from penstock.client.serializers.base import Field
+from penstock.pipeline.formats.serdes import SerdeSpec, serde_of
+from penstock.pipeline.plan.serdes import Serde
+from penstock.pipeline.plan.windows import Window, Windowed
+
+_LONG, _TWO_LONGS = struct.Struct(">q"), struct.Struct(">qq")
+
+
+def time_windowed(inner: Serde, size_ms: int) -> Serde:
+    def encode(topic: str, windowed: Any) -> bytes | None:
+        if windowed is None:
+            return None
+        return (inner.encode(topic, windowed.key) or b"") + _LONG.pack(windowed.window.start_ms)
+
+    def decode(topic: str, data: bytes | None) -> Any:
+        if not data:
+            return None
+        (start,) = _LONG.unpack_from(data, len(data) - 8)
+        return Windowed(inner.decode(topic, data[:-8]), Window(start, start + size_ms))
+
+    return Serde(f"time windowed {inner.name}", encode, decode, size_ms)
+
+
+def session_windowed(inner: Serde) -> Serde:
+    def encode(topic: str, windowed: Any) -> bytes | None:
+        if windowed is None:
+            return None
+        start, end = windowed.window
+        return (inner.encode(topic, windowed.key) or b"") + _TWO_LONGS.pack(end, start)
+
+    def decode(topic: str, data: bytes | None) -> Any:
+        if not data:
+            return None
+        end, start = _TWO_LONGS.unpack_from(data, len(data) - 16)
+        return Windowed(inner.decode(topic, data[:-16]), Window(start, end))
+
+    return Serde(f"session windowed {inner.name}", encode, decode)
+
+
+def time_windowed_serde(inner: SerdeSpec, size_ms: int, field: Field = "key") -> Serde:
+    """For what reads or writes the keys of a table of time or sliding windows.
+
+    >>> from penstock.streams import Window, Windowed, time_windowed_serde
+    >>> time_windowed_serde("string", 60_000).encode("counts", Windowed("ann", Window(0, 60_000)))
+    b'ann\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
+    """
+    found = serde_of(inner, field)
+    assert found is not None, "a windowed serde needs that of its keys"
+    return time_windowed(found, size_ms)
+
+
+def session_windowed_serde(inner: SerdeSpec, field: Field = "key") -> Serde:
+    """For what reads or writes the keys of a table of sessions.
+
+    >>> from penstock.streams import session_windowed_serde
+    >>> session_windowed_serde("string").name
+    'session windowed string'
+    """
+    found = serde_of(inner, field)
+    assert found is not None, "a windowed serde needs that of its keys"
+    return session_windowed(found)

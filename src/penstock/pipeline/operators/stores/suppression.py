@@ -1,0 +1,94 @@
+"""Changes that are held back, by their time and then by the bytes of their keys; one for each key.
+
+How large it is is reckoned as Kafka Streams does: the bytes of key, of the rows and of headers and topic, and some for
+numbers.
+"""
+
+from bisect import insort
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.pipeline.operators.processor_api import Headers
+from penstock.pipeline.plan.serdes import Serde
+
+Place = tuple[int, bytes]
+BUFFER_TIME_BYTES = 8
+RECORD_CONTEXT_BYTES = 8 + 8 + 4
+"""Timestamp, offset, partition."""
+
+
+@dataclass(slots=True)
+class Held:
+    prior: bytes | None
+    """What the row was when the first of the changes came that are held back."""
+    old: bytes | None
+    new: bytes | None
+    timestamp: int
+    headers: Headers
+    size: int
+
+
+class SuppressionBuffer:
+    def __init__(self, name: str, topic: str, key_serde: Serde, value_serde: Serde) -> None:
+        self.name = name
+        self._topic, self._key_serde, self._value_serde = topic, key_serde, value_serde
+        self._place_of: dict[bytes, Place] = {}
+        self._held: dict[bytes, Held] = {}
+        self._places: list[Place] = []
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def first_time(self) -> int | None:
+        return self._places[0][0] if self._places else None
+
+    def put(
+        self, time: int, key: Any, new: Any, old: Any, timestamp: int, headers: Headers, topic: str
+    ) -> None:
+        """A key that is there already keeps its place."""
+        encoded = self._key_serde.encode(self._topic, key) or b""
+        old_data, new_data = (self._value_serde.encode(self._topic, row) for row in (old, new))
+        there = self._held.get(encoded)
+        prior = old_data if there is None else there.prior
+        size = _size(encoded, prior, old_data, new_data, headers, topic, prior is old_data)
+        if there is None:
+            self._place_of[encoded] = place = (time, encoded)
+            insort(self._places, place)
+        else:
+            self.size -= there.size
+        self._held[encoded] = Held(prior, old_data, new_data, timestamp, headers, size)
+        self.size += size
+
+    def first(self) -> tuple[Any, Any, Any, Held]:
+        """Key, new row, old row and what else is known of the one that comes out next."""
+        encoded = self._places[0][1]
+        held = self._held[encoded]
+        decode = self._value_serde.decode
+        key = self._key_serde.decode(self._topic, encoded)
+        return key, decode(self._topic, held.new), decode(self._topic, held.old), held
+
+    def remove_first(self) -> None:
+        _, encoded = self._places.pop(0)
+        self.size -= self._held.pop(encoded).size
+        del self._place_of[encoded]
+
+    def prior_row(self, key: Any) -> tuple[bool, Any]:
+        """Whether changes of the key are held back, and what its row was before them."""
+        held = self._held.get(self._key_serde.encode(self._topic, key) or b"")
+        return (False, None) if held is None else (True, self._value_serde.decode(self._topic, held.prior))
+
+
+def _size(
+    key: bytes,
+    prior: bytes | None,
+    old: bytes | None,
+    new: bytes | None,
+    headers: Headers,
+    topic: str,
+    old_is_prior: bool,
+) -> int:
+    rows = len(prior or b"") + (0 if old_is_prior else len(old or b"")) + len(new or b"")
+    of_headers = sum(len(name.encode()) + len(value or b"") for name, value in headers)
+    return BUFFER_TIME_BYTES + len(key) + rows + RECORD_CONTEXT_BYTES + len(topic) + of_headers

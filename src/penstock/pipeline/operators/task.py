@@ -1,0 +1,229 @@
+"""One task: the operators of one or more sub-topologies, their stores, and what waits for them.
+
+It has no clock and sends nothing: what it is told of is records and the time, and what its sinks make is returned.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import PenstockError
+from penstock.pipeline.operators.base import NO_TIME, Operator, Raw, Slice, TaskContext
+from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
+from penstock.pipeline.operators.processor_api import Headers, PunctuationType, RecordMetadata
+from penstock.pipeline.operators.processors import Punctuations, RunProcessor
+from penstock.pipeline.operators.stores.made import store_of
+from penstock.pipeline.operators.table import operator_of
+from penstock.pipeline.plan.nodes import Node, Partitioner, Processor, Sink, Source
+from penstock.pipeline.plan.operations import PassThrough
+from penstock.pipeline.plan.topology import Topology
+
+
+class InvalidTimestampError(PenstockError):
+    """A record has no valid timestamp, and nothing says where else to take one from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """What a sink made."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    headers: Headers
+    partition: Callable[[int], int | None] | None = None
+    """Of the number of partitions, where the program decides that itself."""
+
+
+class _SinkOperator(Operator[PassThrough]):
+    sink: Sink
+    topology: Topology
+    produced: list[Produced]
+
+    def process(self, records: Slice) -> None:
+        sink = self.sink
+        assert sink.key_serde is not None
+        assert sink.value_serde is not None
+        for key, value, timestamp, headers in records:
+            topic = sink.topic if isinstance(sink.topic, str) else sink.topic(key, value)
+            topic = self.topology.topic_name(self.context.application_id, topic)
+            self.produced.append(
+                Produced(
+                    topic,
+                    sink.key_serde.encode(topic, key),
+                    sink.value_serde.encode(topic, value),
+                    timestamp,
+                    headers,
+                    None if sink.partitioner is None else _bound(sink.partitioner, topic, key, value),
+                )
+            )
+
+
+def _bound(partitioner: Partitioner, topic: str, key: Any, value: Any) -> Callable[[int], int | None]:
+    return lambda partitions: partitioner(topic, key, value, partitions)
+
+
+class Task:
+    """`nodes` are those of its sub-topologies; stores that others own, global ones, are given."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        nodes: Iterable[Node],
+        application_id: str,
+        *,
+        task_id: str = "0_0",
+        partition: int = 0,
+        now_ms: int = 0,
+        emit_interval_ms: int = 1_000,
+        global_stores: dict[str, Any] | None = None,
+    ) -> None:
+        self._topology = topology
+        self._nodes = list(nodes)
+        own = dict.fromkeys(
+            store for node in self._nodes if isinstance(node, Processor) for store in node.stores
+        )
+        stores = {name: store_of(topology.stores[name], application_id) for name in own}
+        self.context = TaskContext(
+            application_id, task_id, {**(global_stores or {}), **stores}, partition, now_ms
+        )
+        self.context.emit_interval_ms = emit_interval_ms
+        self.produced: list[Produced] = []
+        self.stores = stores
+        self._global_stores = tuple(global_stores or ())
+        self._punctuations = {kind: Punctuations() for kind in PunctuationType}
+        self._operators: dict[str, Operator[Any]] = {}
+        self._sources: dict[str, tuple[Source, Operator[Any], InputQueue]] = {}
+        self._queues = InputQueues()
+        self._link()
+        self.takes_slices = self._can_take_slices()
+        if not self.takes_slices:
+            for operator in self._operators.values():
+                operator.forward_depth_first()
+        self._start()
+
+    # --- made once
+
+    def _link(self) -> None:
+        for node in self._nodes:
+            operator = self._operators[node.name] = self._operator(node)
+            for parent in node.predecessors:
+                self._operators[parent].children.append(operator)
+            if isinstance(node, Source):
+                for topic in node.topics:
+                    name = self._topology.topic_name(self.context.application_id, topic)
+                    self._sources[name] = (node, operator, InputQueue(name))
+
+    def _operator(self, node: Node) -> Operator[Any]:
+        match node:
+            case Processor():
+                return operator_of(node.name, node.operation, self.context)
+            case Sink():
+                sink = _SinkOperator(node.name, PassThrough(), self.context)
+                sink.sink, sink.topology, sink.produced = node, self._topology, self.produced
+                return sink
+        return operator_of(node.name, PassThrough(), self.context)
+
+    def _can_take_slices(self) -> bool:
+        """One source, each operator with one parent, its stores to itself, and nothing that looks around."""
+        stores = [store for node in self._nodes if isinstance(node, Processor) for store in node.stores]
+        topics = [node.topic for node in self._nodes if isinstance(node, Sink)]
+        return (
+            len(self._sources) == 1
+            and all(len(node.predecessors) <= 1 for node in self._nodes)
+            and len(stores) == len(set(stores))
+            and len(topics) == len(set(topics))
+            and not any(operator.one_record_at_a_time for operator in self._operators.values())
+        )
+
+    def _start(self) -> None:
+        for node in self._nodes:
+            operator = self._operators[node.name]
+            if isinstance(operator, RunProcessor) and isinstance(node, Processor):
+                operator.start((*node.stores, *self._global_stores), self._punctuations)
+
+    def close(self) -> None:
+        for operator in self._operators.values():
+            operator.close()
+
+    # --- records
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(self._sources)
+
+    @property
+    def has_records(self) -> bool:
+        return bool(self._queues)
+
+    def read_pattern(self, pattern: str, topic: str) -> None:
+        """A topic that has turned out to match a source's pattern."""
+        for node in self._nodes:
+            if isinstance(node, Source) and node.pattern == pattern:
+                self._sources[topic] = (node, self._operators[node.name], InputQueue(topic))
+
+    def add(
+        self,
+        topic: str,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp: int,
+        headers: Headers = (),
+    ) -> None:
+        """Decodes a record and lets it wait for its turn."""
+        source, _, queue = self._sources[topic]
+        assert source.key_serde is not None
+        assert source.value_serde is not None
+        decoded_key = source.key_serde.decode(topic, key)
+        decoded = source.value_serde.decode(topic, value)
+        if source.timestamp_extractor is not None:
+            timestamp = source.timestamp_extractor(decoded_key, decoded, timestamp, queue.latest)
+            if timestamp < 0:
+                self.context.drop(source.name)
+                return
+        elif timestamp < 0:
+            raise InvalidTimestampError(
+                f"topic {topic}, offset {offset}: the record's timestamp is {timestamp}; "
+                f"Consumed(timestamp_extractor=...) can take one from elsewhere"
+            )
+        self._queues.add(queue, Arrived(decoded_key, decoded, timestamp, headers, offset))
+
+    def process_next(self, now_ms: int) -> None:
+        """The earliest of the records that wait, all the way down; then what is due in stream time."""
+        queue, arrived = self._queues.take()
+        context = self.context
+        context.now_ms = now_ms
+        context.metadata = RecordMetadata(queue.topic, context.partition, arrived.offset)
+        context.stream_time = max(context.stream_time, arrived.timestamp)
+        record = (arrived.key, arrived.value, arrived.timestamp, arrived.headers)
+        self._sources[queue.topic][1].process((record,))
+        context.metadata = None
+        self._punctuations[PunctuationType.STREAM_TIME].run_due(context.stream_time)
+
+    def process_slice(self, topic: str, records: list[Raw], now_ms: int) -> None:
+        """Records in the order of their input, at once; only where `takes_slices`."""
+        assert self.takes_slices
+        context = self.context
+        context.now_ms = now_ms
+        context.stream_time = max(
+            context.stream_time, max((record[2] for record in records), default=NO_TIME)
+        )
+        self._sources[topic][1].process(records)
+
+    def punctuate(self, now_ms: int) -> bool:
+        """What is due in wall-clock time; whether there was anything."""
+        self.context.now_ms = now_ms
+        return self._punctuations[PunctuationType.WALL_CLOCK_TIME].run_due(now_ms)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many records were dropped, by the operator, or by the store that they came too late for."""
+        expired = {name: getattr(store, "expired_records", 0) for name, store in self.stores.items()}
+        return {**self.context.dropped, **{name: count for name, count in expired.items() if count}}
+
+    def take_produced(self) -> list[Produced]:
+        taken = list(self.produced)
+        self.produced.clear()
+        return taken

@@ -1,0 +1,1 @@
+"""The DSL of Kafka Streams, which makes plans; `penstock.streams` is its public name."""

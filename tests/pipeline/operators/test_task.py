@@ -1,0 +1,106 @@
+"""A task takes slices where it can, and they change nothing; of inputs that wait, the earliest record is next."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from penstock.pipeline.operators.base import Raw
+from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
+from penstock.pipeline.operators.task import InvalidTimestampError, Produced, Task
+from penstock.streams import StreamsBuilder, TimeWindows
+from tests.support.examples import examples
+from tests.support.rows import each_row
+
+
+def stateless(b: StreamsBuilder) -> None:
+    flat = b.stream("in").filter(lambda k, v: v != "3").flat_map_values(lambda v: [v, v + v])
+    flat.map(lambda k, v: (v, k)).to("out")
+
+
+def counted(b: StreamsBuilder) -> None:
+    b.stream("in").group_by_key().count().filter(lambda k, n: n % 3 != 0).to_stream().to("out")
+
+
+def reduced(b: StreamsBuilder) -> None:
+    b.stream("in").to_table().map_values(lambda v: v + "!").to_stream().to("out")
+
+
+def windowed(b: StreamsBuilder) -> None:
+    windows = TimeWindows.of_size_and_grace(50, 20)
+    b.stream("in").group_by_key().windowed_by(windows).reduce(max).to_stream().to("out")
+
+
+def branched(b: StreamsBuilder) -> None:
+    stream = b.stream("in")
+    stream.to("out")
+    stream.map_values(lambda v: v + "!").to("out2")
+
+
+def task_of(make: Callable[[StreamsBuilder], None]) -> Task:
+    builder = StreamsBuilder(default_key_serde="string", default_value_serde="string")
+    make(builder)
+    topology = builder.build()
+    return Task(topology, topology.nodes.values(), "app")
+
+
+def records(seed: int) -> list[Raw]:
+    random = Random(seed)
+    return [
+        (
+            random.choice("abc"),
+            random.choice("01234"),
+            max(0, number * 5 - random.choice((0, 0, 30, 200))),
+            (),
+        )
+        for number in range(120)
+    ]
+
+
+def by_topic(produced: list[Produced]) -> dict[str, list[Produced]]:
+    topics: dict[str, list[Produced]] = {}
+    for each in produced:
+        topics.setdefault(each.topic, []).append(each)
+    return topics
+
+
+@each_row("make", [stateless, counted, reduced, windowed, branched], lambda make: make.__name__)
+def test_slices_make_what_single_records_make(make: Callable[[StreamsBuilder], None]) -> None:
+    for seed in range(examples(8)):
+        given, sizes = records(seed), Random(seed)
+        single, sliced = task_of(make), task_of(make)
+        assert sliced.takes_slices
+        for offset, (key, value, timestamp, _) in enumerate(given):
+            single.add("in", offset, key.encode(), value.encode(), timestamp)
+            single.process_next(0)
+        while given:
+            size = sizes.randint(1, 40)
+            sliced.process_slice("in", given[:size], 0)
+            given = given[size:]
+        assert by_topic(sliced.take_produced()) == by_topic(single.take_produced())
+        assert sliced.dropped == single.dropped
+
+
+def test_a_diamond_takes_single_records() -> None:
+    def diamond(b: StreamsBuilder) -> None:
+        stream = b.stream("in")
+        stream.map_values(str).merge(stream).to("out")
+
+    assert not task_of(diamond).takes_slices
+
+
+def test_a_record_without_a_time_is_refused() -> None:
+    with pytest.raises(InvalidTimestampError, match="topic in, offset 7: the record's timestamp is -1"):
+        task_of(stateless).add("in", 7, b"a", b"1", -1)
+
+
+def test_the_earliest_record_is_next() -> None:
+    queues, inputs = InputQueues(), {name: InputQueue(name) for name in "xyz"}
+    for name, timestamp in [("x", 5), ("x", 1), ("y", 4), ("z", 4), ("y", 9)]:
+        queues.add(inputs[name], Arrived(None, None, timestamp, (), 0))
+    taken = []
+    while queues:
+        queue, arrived = queues.take()
+        taken.append((queue.topic, arrived.timestamp))
+    assert taken == [("y", 4), ("z", 4), ("x", 5), ("x", 1), ("y", 9)]
+    assert inputs["x"].latest == 5
