@@ -143,3 +143,34 @@ def test_states_of_many_topics_are_read_together_and_before_any_is_acted_on(
     assert events == ["asked"] * 8 + ["read"] * 8 + ["acted on"] * 8
     with WireClient(broker.bootstrap_servers) as client:
         assert {metadata(client, topic).topics[0].partitions[0].leader_epoch for topic in topics} == {1}
+
+
+def test_who_finds_no_change_that_it_knows_reads_everything(
+    broker: InProcessBroker, zookeeper: KazooClient
+) -> None:
+    """What others have changed meanwhile was cleared away unseen."""
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "orders")
+        with zookeeper.transaction() as transaction:
+            state, _ = zookeeper.get(path := znodes.state_path(topic, 0))
+            transaction.set_data(path, state.replace(b'"leader_epoch":0', b'"leader_epoch":1'))
+            for name in zookeeper.get_children(znodes.CHANGES):
+                transaction.delete(f"{znodes.CHANGES}/{name}")
+            transaction.create(znodes.CHANGE_PREFIX, encode_changes(Changes()), sequence=True)
+        wait_for(
+            lambda: metadata(client, topic).topics[0].partitions[0].leader_epoch == 1, what="the new state"
+        )
+
+
+def test_only_the_youngest_changes_are_kept(
+    broker: InProcessBroker, zookeeper: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each change has every broker list all of them."""
+    monkeypatch.setattr("penstock.broker.controller.KEPT_CHANGES", 3)
+    with WireClient(broker.bootstrap_servers) as client:
+        for number in range(5):
+            new_topic(client, f"topic-{number}")
+        names = sorted(zookeeper.get_children(znodes.CHANGES))
+        broker.run(broker.broker.controller._clear_changes())
+        assert sorted(zookeeper.get_children(znodes.CHANGES)) == names[-3:]
+        new_topic(client, "one-more")

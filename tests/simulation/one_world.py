@@ -44,6 +44,8 @@ def one_world(loop: VirtualLoop, chance: random.Random) -> Iterator[None]:
         with (
             patch.object(uuid, "uuid4", lambda: uuid.UUID(int=chance.getrandbits(128), version=4)),
             patch.object(time, "perf_counter", loop.time),
+            patch("penstock.broker.controller.CLEAR_CHANGES_SECONDS", 0.5),
+            patch("penstock.broker.controller.KEPT_CHANGES", 4),
             patch("penstock.broker.log_directories.ThreadPoolExecutor", NoThreads),
             patch("penstock.broker.long_batches.ThreadPoolExecutor", NoThreads),
         ):

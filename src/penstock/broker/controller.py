@@ -22,6 +22,7 @@ from penstock.broker.coordination import (
     Coordination,
     CoordinationError,
     Create,
+    Delete,
     NodeExists,
     NoNode,
     Operation,
@@ -44,8 +45,10 @@ log = logging.getLogger("penstock.broker.controller")
 
 STATES_AT_ONCE = 100
 """In one transaction: more make fewer of them, but one conflict has all written again."""
-CLEAR_CHANGES_SECONDS = 600.0
-"""Change nodes are kept for one to two of these, far longer than any session can be out of touch."""
+CLEAR_CHANGES_SECONDS = 10.0
+KEPT_CHANGES = 500
+"""The youngest change nodes are kept: each change has every broker list them all, so they must be few. Who is further
+behind than that sees it, and reads everything."""
 RETRY_SECONDS = 0.5
 TOLD_STATES = 5
 """In one line of the log."""
@@ -291,19 +294,19 @@ class Controller:
                 await self._remove_topic_nodes(name)
 
     async def _clear_changes_for_ever(self) -> None:
-        old: list[str] = []
         while True:
             await asyncio.sleep(CLEAR_CHANGES_SECONDS)
-            if not self.is_active:
-                old = []
-                continue
-            try:
-                for name in old:
-                    await self.coordination.delete(f"{znodes.CHANGES}/{name}")
-                old = await self.coordination.children(znodes.CHANGES)
-            except CoordinationError as error:
-                log.warning("change nodes are left: %s", error)
-                old = []
+            if self.is_active:
+                try:
+                    await self._clear_changes()
+                except CoordinationError as error:
+                    log.warning("change nodes are left: %s", error)
+
+    async def _clear_changes(self) -> None:
+        names = await self.coordination.children(znodes.CHANGES)
+        old = names[:-KEPT_CHANGES]
+        if old:
+            await self.coordination.transact([Delete(f"{znodes.CHANGES}/{name}") for name in old])
 
     # topics
 

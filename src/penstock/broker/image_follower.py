@@ -174,6 +174,9 @@ class ImageFollower:
         if not self._watches_brokers:
             await self._load_brokers()
         names = await self._change_nodes()
+        if self._has_missed_some(names):
+            await self._reload()
+            return
         fresh = [name for name in names if _sequence(name) > self._last]
         changes, self._wanted = self._wanted, Changes()
         try:
@@ -187,6 +190,10 @@ class ImageFollower:
             self._reached(_sequence(fresh[-1]))
         if changes:
             self._tell(changes)
+
+    def _has_missed_some(self, names: list[str]) -> bool:
+        """Whether nothing that it has seen is there any more: then others may have been cleared away unseen."""
+        return bool(names) and _sequence(names[0]) > self._last
 
     async def _read_change(self, name: str) -> Changes:
         path = f"{znodes.CHANGES}/{name}"
