@@ -150,7 +150,7 @@ class Promises:
     def look(self) -> None:
         for machine in self.machines:
             broker = machine.broker
-            if broker is None:
+            if broker is None or machine.process not in self.zookeeper.network.loop.ran:
                 continue
             for history in self.histories.values():
                 replica = history.replicas.get(machine.broker_id)

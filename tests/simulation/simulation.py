@@ -135,9 +135,9 @@ class Simulation:
         await cluster.come_to_rest()
 
 
-def simulate(seed: int) -> Report:
+def simulate(*seeds: int) -> list[Report]:
     with nobody_tidies_up():
-        return Simulation(seed).run()
+        return [Simulation(seed).run() for seed in seeds]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
 from enum import Enum
+from itertools import count
 from random import Random
 from typing import Any
 
@@ -73,13 +74,15 @@ PROCESS: ContextVar[Process | None] = ContextVar("PROCESS", default=None)
 
 class VirtualLoop(asyncio.BaseEventLoop):
     _ready: deque[events.Handle]
-    _scheduled: list[events.TimerHandle]
     _stopping: bool
 
     def __init__(self, chance: Random) -> None:
         super().__init__()
         self._chance = chance
         self._now = 0.0
+        self._timers: list[tuple[float, int, events.TimerHandle]] = []
+        self._number = count()
+        """Timers of the same moment keep their order."""
         self.outside = copy_context()
         """Of no process."""
         self.is_over = False
@@ -87,6 +90,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._tasks: list[asyncio.Task[Any]] = []
         """All of them: none is to be tidied up, in the midst of others' work, because nobody knows it any more."""
         self.set_task_factory(self._make_task)
+        self.ran: dict[Process, None] = {}
+        """In the step that is just over."""
         self.after_step: Callable[[], None] = lambda: None
 
     def time(self) -> float:
@@ -122,7 +127,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     ) -> events.TimerHandle:
         timer = events.TimerHandle(when, callback, args, self, context)
         if not self.is_over:
-            heapq.heappush(self._scheduled, timer)
+            heapq.heappush(self._timers, (when, next(self._number), timer))
         return timer
 
     def run_in_executor(  # type: ignore[override]
@@ -149,25 +154,29 @@ class VirtualLoop(asyncio.BaseEventLoop):
     # a step
 
     def _run_once(self) -> None:
-        ready, scheduled = self._ready, self._scheduled
-        while scheduled and scheduled[0]._cancelled:
-            heapq.heappop(scheduled)
+        ready, timers = self._ready, self._timers
         if not ready:
-            assert scheduled, "nobody has anything to do any more"
-            self._now = max(self._now, scheduled[0]._when)  # type: ignore[attr-defined]
-        while scheduled and scheduled[0]._when <= self._now:  # type: ignore[attr-defined]
-            ready.append(heapq.heappop(scheduled))
+            while timers and timers[0][2]._cancelled:
+                heapq.heappop(timers)
+            assert timers, "nobody has anything to do any more"
+            self._now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= self._now:
+            ready.append(heapq.heappop(timers)[2])
         for _ in range(len(ready)):
             handle = ready.popleft()
             if handle._cancelled:
                 continue
             process = handle._context.get(PROCESS)  # type: ignore[attr-defined]
-            if process is None or process.life is Life.RUNS:
+            if process is None:
+                handle._run()
+            elif process.life is Life.RUNS:
+                self.ran[process] = None
                 handle._run()
             elif process.life is Life.PAUSED:
                 process.held.append(handle)
         self.steps += 1
         self.after_step()
+        self.ran.clear()
 
     def throw_away(self) -> None:
         """Whatever has not ended; nothing of it runs any more."""
@@ -177,5 +186,5 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._tasks.clear()
         self.after_step = lambda: None
         self._ready.clear()
-        self._scheduled.clear()
+        self._timers.clear()
         self.close()

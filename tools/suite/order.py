@@ -87,6 +87,7 @@ LONGEST = (
 
 COMPUTING = (
     *("tests/group/", "tests/log/", "tests/records/", "tests/settings/", "tests/share/", "tests/txn/"),
+    "tests/simulation/",
     *("tests/wire/", "tests/registry/formats/", "tests/test_architecture.py", "tests/test_layout.py"),
     *(f"{CONNECT}data/", f"{CONNECT}connectors/lake/", "tests/client/test_examples.py"),
 )
