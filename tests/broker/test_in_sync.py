@@ -1,4 +1,4 @@
-"""Followers that a leader can't hear: what is written waits for them no longer than it has to."""
+"""Followers that a leader can't hear: what is written waits for them no longer than it has to, and who counts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.errors import ErrorCode
 from penstock.testing import Cluster
-from tests.broker.asking import batch_of, produced
+from tests.broker.asking import batch_of, produce, produced, values_in
 from tests.broker.conftest import only_penstock
-from tests.support.penstock_cluster import create_with_replicas
+from tests.support.penstock_cluster import PenstockCluster, create_with_replicas
 from tests.support.wire_client import WireClient
 from tools.suite.processes import starts_processes
 
@@ -43,3 +44,22 @@ def test_who_is_silent_holds_up_one_write_and_not_each(pair: Cluster) -> None:
     first, *others = seconds
     assert first > BETWEEN_CHECKS_SECONDS, "the follower is given time"
     assert sum(others) < BETWEEN_CHECKS_SECONDS, seconds
+
+
+def test_too_few_in_sync_after_and_before_the_append(penstock_cluster: PenstockCluster) -> None:
+    """The follower dies: what was taken while it counted is not acknowledged when it counts no more."""
+    cluster = penstock_cluster
+    cluster.create("guarded", [[1, 2]], min_insync_replicas="2")
+    try:
+        with WireClient(cluster.address(1)) as client:
+            produced(client, "guarded", batch_of(b"bread"))
+            cluster.kill(2)
+            taken = produce(client, "guarded", batch_of(b"milk"))
+            assert taken.error_code == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+            assert produce(client, "guarded", batch_of(b"eggs")).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+            assert produce(client, "guarded", batch_of(b"salt"), acks=1).error_code == ErrorCode.NONE
+            assert values_in(client, "guarded") == [b"bread", b"milk", b"salt"]
+    finally:
+        cluster.restore()
+    with WireClient(cluster.address(1)) as client:
+        produced(client, "guarded", batch_of(b"eggs"))

@@ -100,12 +100,13 @@ def test_whoever_takes_over_is_asked(penstock_cluster: PenstockCluster, role: st
             created = await cluster.ask_controller(request, CreateTopicsResponse)
             return created.topics[0].error_code
         if role == "coordinator":
-            request = DescribeGroupsRequest(["nobody"])
-            return (
-                (await cluster.ask_coordinator("nobody", request, DescribeGroupsResponse))
-                .groups[0]
-                .error_code
+            said = await cluster.ask_coordinator(
+                "nobody",
+                DescribeGroupsRequest(["nobody"]),
+                DescribeGroupsResponse,
+                error_of=lambda answer: int(answer.groups[0].error_code),
             )
+            return said.groups[0].error_code
         (found,) = (await list_offsets(cluster, {TopicPartition(topic, 0): -1})).values()
         return 0 if isinstance(found, ListedOffset) else found
 

@@ -38,7 +38,7 @@ WITH_PENSTOCK_CLUSTER = (
         f"tests/broker/test_{name}.py"
         for name in (
             *("broker_configs", "coordinators", "elections", "endpoints", "placement", "reassigning"),
-            *("replication", "unregistering"),
+            *("in_sync", "replication", "unregistering"),
         )
     ),
 )
