@@ -7,7 +7,6 @@ wall-clock time moves between them.
 
 from collections.abc import Iterator
 from random import Random
-from types import ModuleType
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.pipeline.streams.beside_java import (
     tables,
     windows,
 )
+from tests.pipeline.streams.beside_java.kinds import names_of
 from tests.support.kafka_streams import Advance, Outcome, Piped, kafka_streams
 from tests.support.rows import each_row
 from tests.support.slices import cases, sweep
@@ -106,41 +106,37 @@ def does_the_same(name: str) -> None:
         assert our.dropped == theirs.dropped, f"seed {seed}"
 
 
-def of(kind: ModuleType) -> list[str]:
-    return [name for name, make in TOPOLOGIES.items() if make.__module__ == kind.__name__]
-
-
-@each_row("name", of(stateless), str)
+@each_row("name", names_of(stateless), str)
 def test_without_state(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(aggregates), str)
+@each_row("name", names_of(aggregates), str)
 def test_aggregates(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(tables), str)
+@each_row("name", names_of(tables), str)
 def test_tables(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(windows), str)
+@each_row("name", names_of(windows), str)
 def test_windows(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(joins), str)
+@each_row("name", names_of(joins), str)
 def test_joins(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(combined), str)
+@each_row("name", names_of(combined), str)
 def test_steps_after_one_another(name: str) -> None:
     does_the_same(name)
 
 
-@each_row("name", of(processors), str)
+@each_row("name", names_of(processors), str)
 def test_processors(name: str) -> None:
     does_the_same(name)
 
