@@ -398,15 +398,18 @@ class KGroupedStream(Generic[K, V]):
         return KTable(grouped.count(self._handle, materialized, name))
 
     def reduce(
-        self, reducer: Callable[[V, V], V], materialized: Materialized | None = None, name: str | None = None
+        self,
+        reducer: Callable[[V, V], V | None],
+        materialized: Materialized | None = None,
+        name: str | None = None,
     ) -> KTable[K, V]:
-        """The reducer gets what there is and the new value."""
+        """The reducer gets what there is and the new value; None deletes the row."""
         return KTable(grouped.reduce(self._handle, reducer, materialized, name))
 
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        aggregator: Callable[[K, V, VR], VR],
+        aggregator: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, VR]:
@@ -415,7 +418,7 @@ class KGroupedStream(Generic[K, V]):
     def windowed_by(self, windows: AnyWindows) -> WindowedKStream[K, V]:
         return WindowedKStream(grouped.Windowed(self._handle, windows))
 
-    def cogroup(self, aggregator: Callable[[K, V, VR], VR]) -> CogroupedKStream[K, VR]:
+    def cogroup(self, aggregator: Callable[[K, V, VR], VR | None]) -> CogroupedKStream[K, VR]:
         """The first of several streams that are aggregated together."""
         return CogroupedKStream(cogroups.Cogroup([(self._handle, aggregator)]))
 
@@ -436,14 +439,17 @@ class WindowedKStream(Generic[K, V]):
         return KTable(self._windowed.count(materialized, name))
 
     def reduce(
-        self, reducer: Callable[[V, V], V], materialized: Materialized | None = None, name: str | None = None
+        self,
+        reducer: Callable[[V, V], V | None],
+        materialized: Materialized | None = None,
+        name: str | None = None,
     ) -> KTable[Windowed[K], V]:
         return KTable(self._windowed.reduce(reducer, materialized, name))
 
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        aggregator: Callable[[K, V, VR], VR],
+        aggregator: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
         *,
@@ -460,7 +466,7 @@ class CogroupedKStream(Generic[K, V]):
         self._cogroup, self._windows = cogroup, windows
 
     def cogroup(
-        self, grouped: KGroupedStream[K, VO], aggregator: Callable[[K, VO, V], V]
+        self, grouped: KGroupedStream[K, VO], aggregator: Callable[[K, VO, V], V | None]
     ) -> CogroupedKStream[K, V]:
         self._cogroup.parts.append((grouped._handle, aggregator))
         return self
@@ -493,8 +499,8 @@ class KGroupedTable(Generic[K, V]):
 
     def reduce(
         self,
-        adder: Callable[[V, V], V],
-        subtractor: Callable[[V, V], V],
+        adder: Callable[[V, V], V | None],
+        subtractor: Callable[[V, V], V | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
@@ -503,8 +509,8 @@ class KGroupedTable(Generic[K, V]):
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        adder: Callable[[K, V, VR], VR],
-        subtractor: Callable[[K, V, VR], VR],
+        adder: Callable[[K, V, VR], VR | None],
+        subtractor: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, VR]:
