@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pyspark import cloudpickle
 
 from penstock.streams import Consumed, Produced, StreamsBuilder, Topology, TopologyTestDriver
-from tests.pipeline.streams.beside_java import TOPOLOGIES
 from tests.pipeline.streams.beside_java.kinds import NAMES
+from tests.pipeline.streams.beside_java.runs import built
 from tests.support.rows import each_row
 
 
@@ -25,9 +25,7 @@ def pickled(topology: Topology) -> Topology:
 
 @each_row("name", NAMES, str)
 def test_a_topology_is_the_same_afterwards(name: str) -> None:
-    builder = StreamsBuilder(default_key_serde="string", default_value_serde="string")
-    TOPOLOGIES[name](builder)
-    topology = builder.build()
+    topology = built(name)
     assert pickled(topology).describe() == topology.describe()
 
 
