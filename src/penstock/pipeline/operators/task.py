@@ -12,6 +12,7 @@ from penstock.pipeline.operators.base import NO_TIME, Operator, Raw, Slice, Task
 from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
 from penstock.pipeline.operators.processor_api import Headers, PunctuationType, RecordMetadata
 from penstock.pipeline.operators.processors import Punctuations, RunProcessor
+from penstock.pipeline.operators.stores.changes import Log, Logged
 from penstock.pipeline.operators.stores.made import store_of
 from penstock.pipeline.operators.table import operator_of
 from penstock.pipeline.plan.nodes import Node, Partitioner, Processor, Sink, Source
@@ -25,7 +26,7 @@ class InvalidTimestampError(PenstockError):
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """What a sink made."""
+    """What a sink made, or a change of a store."""
 
     topic: str
     key: bytes | None
@@ -91,6 +92,10 @@ class Task:
         self.context.emit_interval_ms = emit_interval_ms
         self.produced: list[Produced] = []
         self.stores = stores
+        for name, store in stores.items():
+            if isinstance(store, Logged) and topology.stores[name].is_logged:
+                store.record_time = lambda: self.context.record_time
+                store.log = self._logged(f"{application_id}-{topology.stores[name].changelog}")
         self._global_stores = tuple(global_stores or ())
         self._punctuations = {kind: Punctuations() for kind in PunctuationType}
         self._operators: dict[str, Operator[Any]] = {}
@@ -104,6 +109,12 @@ class Task:
         self._start()
 
     # --- made once
+
+    def _logged(self, changelog: str) -> Log:
+        def log(key: bytes, value: bytes | None, timestamp: int) -> None:
+            self.produced.append(Produced(changelog, key, value, timestamp, ()))
+
+        return log
 
     def _link(self) -> None:
         for node in self._nodes:
