@@ -4,8 +4,7 @@ It has no clock and sends nothing: what it is told of is records and the time, a
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.pipeline.operators.base import NO_TIME, Operator, Raw, Slice, TaskContext
@@ -24,8 +23,7 @@ class InvalidTimestampError(PenstockError):
     """A record has no valid timestamp, and nothing says where else to take one from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Produced:
+class Produced(NamedTuple):
     """What a sink made, or a change of a store."""
 
     topic: str
