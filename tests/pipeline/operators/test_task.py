@@ -1,5 +1,6 @@
 """A task takes slices where it can, and they change nothing; of inputs that wait, the earliest record is next."""
 
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -9,6 +10,7 @@ from penstock.pipeline.operators.base import Raw
 from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
 from penstock.pipeline.operators.task import InvalidTimestampError, Produced, Task
 from penstock.streams import StreamsBuilder, TimeWindows
+from penstock.wire_client.errors import SerializationError
 from tests.support.examples import examples
 from tests.support.rows import each_row
 
@@ -37,7 +39,7 @@ def branched(b: StreamsBuilder) -> None:
     stream.map_values(lambda v: v + "!").to("out2")
 
 
-def task_of(make: Callable[[StreamsBuilder], None]) -> Task:
+def task_of(make: Callable[[StreamsBuilder], object]) -> Task:
     builder = StreamsBuilder(default_key_serde="string", default_value_serde="string")
     make(builder)
     topology = builder.build()
@@ -92,6 +94,27 @@ def test_a_diamond_takes_single_records() -> None:
 def test_a_record_without_a_time_is_refused() -> None:
     with pytest.raises(InvalidTimestampError, match="topic in, offset 7: the record's timestamp is -1"):
         task_of(stateless).add("in", 7, b"a", b"1", -1)
+
+
+def test_an_error_says_in_which_step_it_was() -> None:
+    task = task_of(lambda b: b.stream("in").map_values(int).map_values(lambda v: 1 // v).to("out"))
+    task.add("in", 5, b"a", b"0", 3)
+    with pytest.raises(ZeroDivisionError) as failure:
+        task.process_next(0)
+    (note,) = failure.value.__notes__
+    assert re.match(
+        r"This was in KSTREAM-MAPVALUES-0000000002 \(test_task.py:\d+\), with the record at offset 5 of topic in\.",
+        note,
+    )
+    with pytest.raises(ValueError, match="invalid literal") as wrong:
+        task.process_slice("in", [("a", "one", 3, ())], 0)
+    assert "KSTREAM-MAPVALUES-0000000001" in wrong.value.__notes__[0]
+
+
+def test_a_record_that_cannot_be_read_is_told_of() -> None:
+    with pytest.raises(SerializationError, match="cannot read the value") as failure:
+        task_of(stateless).add("in", 6, b"a", b"\xff", 3)
+    assert failure.value.__notes__ == ["This was the record at offset 6 of topic in."]
 
 
 def test_the_earliest_record_is_next() -> None:

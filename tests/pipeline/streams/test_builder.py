@@ -104,6 +104,7 @@ def test_an_empty_topology() -> None:
     refused(StreamsBuilder(), "test_builder.py:", "nothing is read")
 
 
+GAP = SessionWindows.of_inactivity_gap_with_no_grace(5)
 WRONG: list[tuple[Callable[[StreamsBuilder], Any], str]] = [
     (lambda b: b.stream("in").join(b.stream("other"), max), "windows are missing"),
     (lambda b: b.stream("in").join(b.global_table("all"), max), "key_selector is missing"),
@@ -113,7 +114,6 @@ WRONG: list[tuple[Callable[[StreamsBuilder], Any], str]] = [
     ),
     (lambda b: b.table("in").suppress(FINAL), "only windows can close"),
 ]
-GAP = SessionWindows.of_inactivity_gap_with_no_grace(5)
 
 
 @pytest.mark.parametrize(("make", "message"), WRONG)

@@ -31,7 +31,7 @@ import org.apache.kafka.streams.test.TestRecord;
  * <p>A case is lines on standard input: "case NAME EMIT-INTERVAL-MS", then "record TOPIC TIMESTAMP KEY VALUE HEADERS" and "advance MS",
  * then "end". Keys and values are hexadecimal, "-" for null; headers are name=value, with commas between them. The
  * answer is a line "topology" with its description in base64, lines "produced ..." of the same form, topic by topic
- * without changelogs, "dropped COUNT", and "done"; or "failed" and why, in base64.
+ * changelogs among them, "dropped COUNT", and "done"; or "failed" and why, in base64.
  */
 public final class StreamsPeer {
     static final Map<String, Consumer<StreamsBuilder>> TOPOLOGIES = new TreeMap<>();
@@ -94,9 +94,7 @@ public final class StreamsPeer {
             }
             drained = true;
             OUT.println("topology " + base64(described));
-            for (String topic : new TreeSet<>(driver.producedTopicNames())) {
-                if (!topic.endsWith("-changelog")) print(driver, topic);
-            }
+            for (String topic : new TreeSet<>(driver.producedTopicNames())) print(driver, topic);
             double dropped = driver.metrics().entrySet().stream()
                 .filter(entry -> entry.getKey().name().equals("dropped-records-total"))
                 .mapToDouble(entry -> (double) entry.getValue().metricValue())
@@ -125,7 +123,7 @@ public final class StreamsPeer {
         var output = driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         while (!output.isEmpty()) {
             TestRecord<byte[], byte[]> record = output.readRecord();
-            OUT.println("produced " + topic + " " + record.timestamp() + " " + hex(record.key()) + " "
+            OUT.println("produced " + topic + " " + (record.timestamp() == null ? -1 : record.timestamp()) + " " + hex(record.key()) + " "
                 + hex(record.value()) + " " + told(record.headers()));
         }
     }

@@ -1,12 +1,12 @@
 """From what a user gives as a serde to both of its functions.
 
 Names, classes and objects are those that the clients take as serializers and deserializers; a model's class stands for
-its JSON both ways, and a pair gives each side on its own. Text and numbers are what stores encode at each step, so for
+its JSON both ways, and a pair gives each side on its own. Text and counts are what stores encode at each step, so for
 them the common case comes first, and only what it does not take goes to the client's function, which has the message.
 """
 
 import struct
-from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 from penstock.client.serializers import (
@@ -28,8 +28,10 @@ def serde_of(given: SerdeSpec, field: Field) -> Serde | None:
     into, outof = given if isinstance(given, tuple) else _both_sides(given)
     encode = resolve_serializer(into, field) or _as_it_is
     decode = resolve_deserializer(outof, field) or _as_it_is
-    quick = _QUICK.get(given) if isinstance(given, str) else None
-    return Serde(_name_of(given), *(quick(encode, decode) if quick else (encode, decode)))
+    if isinstance(given, str) and given in _QUICK:
+        quick = _QUICK[given]
+        return Serde(given, partial(quick[0], encode), partial(quick[1], decode))
+    return Serde(_name_of(given), encode, decode)
 
 
 def _both_sides(given: Any) -> tuple[Any, Any]:
@@ -45,50 +47,46 @@ def _name_of(given: object) -> str:
     return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
 
 
-def _text(slow_encode: Encode, slow_decode: Decode) -> tuple[Encode, Decode]:
-    def encode(topic: str, value: Any) -> bytes | None:
-        if type(value) is str:
-            try:
-                return value.encode()
-            except UnicodeError:
-                pass
-        return slow_encode(topic, value)
-
-    def decode(topic: str, data: bytes | None) -> Any:
-        if data is not None:
-            try:
-                return data.decode()
-            except UnicodeError:
-                pass
-        return slow_decode(topic, data)
-
-    return encode, decode
+# --- the common case first; functions of modules, not of functions, so that a plan can be pickled
 
 
-def _number(packing: str) -> "Quick":
-    pack, unpack, size = struct.Struct(packing).pack, struct.Struct(packing).unpack, struct.calcsize(packing)
-
-    def quick(slow_encode: Encode, slow_decode: Decode) -> tuple[Encode, Decode]:
-        def encode(topic: str, value: Any) -> bytes | None:
-            if type(value) is int:
-                try:
-                    return pack(value)
-                except struct.error:
-                    pass
-            return slow_encode(topic, value)
-
-        def decode(topic: str, data: bytes | None) -> Any:
-            if data is not None and len(data) == size:
-                return unpack(data)[0]
-            return slow_decode(topic, data)
-
-        return encode, decode
-
-    return quick
+def _encode_text(slow: Encode, topic: str, value: Any) -> bytes | None:
+    if type(value) is str:
+        try:
+            return value.encode()
+        except UnicodeError:
+            pass
+    return slow(topic, value)
 
 
-Quick: TypeAlias = Callable[[Encode, Decode], tuple[Encode, Decode]]
-_QUICK: dict[str, Quick] = {"string": _text, "long": _number(">q"), "integer": _number(">i")}
+def _decode_text(slow: Decode, topic: str, data: bytes | None) -> Any:
+    if data is not None:
+        try:
+            return data.decode()
+        except UnicodeError:
+            pass
+    return slow(topic, data)
+
+
+_LONG = struct.Struct(">q")
+
+
+def _encode_long(slow: Encode, topic: str, value: Any) -> bytes | None:
+    if type(value) is int:
+        try:
+            return _LONG.pack(value)
+        except struct.error:
+            pass
+    return slow(topic, value)
+
+
+def _decode_long(slow: Decode, topic: str, data: bytes | None) -> Any:
+    if data is not None and len(data) == _LONG.size:
+        return _LONG.unpack(data)[0]
+    return slow(topic, data)
+
+
+_QUICK = {"string": (_encode_text, _decode_text), "long": (_encode_long, _decode_long)}
 
 
 def long_serde() -> Serde:

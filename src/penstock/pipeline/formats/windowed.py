@@ -1,6 +1,7 @@
 """Windowed keys as bytes: the key, then the start of a time window, or the end and the start of a session."""
 
 import struct
+from functools import partial
 from typing import Any
 
 from penstock.client.serializers.base import Field
@@ -12,34 +13,41 @@ _LONG, _TWO_LONGS = struct.Struct(">q"), struct.Struct(">qq")
 
 
 def time_windowed(inner: Serde, size_ms: int) -> Serde:
-    def encode(topic: str, windowed: Any) -> bytes | None:
-        if windowed is None:
-            return None
-        return (inner.encode(topic, windowed.key) or b"") + _LONG.pack(windowed.window.start_ms)
-
-    def decode(topic: str, data: bytes | None) -> Any:
-        if not data:
-            return None
-        (start,) = _LONG.unpack_from(data, len(data) - 8)
-        return Windowed(inner.decode(topic, data[:-8]), Window(start, start + size_ms))
-
+    encode, decode = partial(_encode_start, inner), partial(_decode_start, inner, size_ms)
     return Serde(f"time windowed {inner.name}", encode, decode, size_ms)
 
 
+def _encode_start(inner: Serde, topic: str, windowed: Any) -> bytes | None:
+    if windowed is None:
+        return None
+    return (inner.encode(topic, windowed.key) or b"") + _LONG.pack(windowed.window.start_ms)
+
+
+def _decode_start(inner: Serde, size_ms: int, topic: str, data: bytes | None) -> Any:
+    if not data:
+        return None
+    (start,) = _LONG.unpack_from(data, len(data) - _LONG.size)
+    return Windowed(inner.decode(topic, data[: -_LONG.size]), Window(start, start + size_ms))
+
+
 def session_windowed(inner: Serde) -> Serde:
-    def encode(topic: str, windowed: Any) -> bytes | None:
-        if windowed is None:
-            return None
-        start, end = windowed.window
-        return (inner.encode(topic, windowed.key) or b"") + _TWO_LONGS.pack(end, start)
+    return Serde(
+        f"session windowed {inner.name}", partial(_encode_session, inner), partial(_decode_session, inner)
+    )
 
-    def decode(topic: str, data: bytes | None) -> Any:
-        if not data:
-            return None
-        end, start = _TWO_LONGS.unpack_from(data, len(data) - 16)
-        return Windowed(inner.decode(topic, data[:-16]), Window(start, end))
 
-    return Serde(f"session windowed {inner.name}", encode, decode)
+def _encode_session(inner: Serde, topic: str, windowed: Any) -> bytes | None:
+    if windowed is None:
+        return None
+    start, end = windowed.window
+    return (inner.encode(topic, windowed.key) or b"") + _TWO_LONGS.pack(end, start)
+
+
+def _decode_session(inner: Serde, topic: str, data: bytes | None) -> Any:
+    if not data:
+        return None
+    end, start = _TWO_LONGS.unpack_from(data, len(data) - _TWO_LONGS.size)
+    return Windowed(inner.decode(topic, data[: -_TWO_LONGS.size]), Window(start, end))
 
 
 def time_windowed_serde(inner: SerdeSpec, size_ms: int, field: Field = "key") -> Serde:

@@ -50,6 +50,8 @@ class TaskContext:
     emit_interval_ms: int = 1_000
     """Of wall-clock time that passes between two checks for what closed windows let out."""
     metadata: RecordMetadata | None = None
+    record_time: int = 0
+    """Of the record, or the punctuation, that a processor of the user's is at."""
     dropped: dict[str, int] = field(default_factory=dict)
     """How many records were dropped, by the operator that did."""
     clocks: dict[str, SharedClock] = field(default_factory=dict)

@@ -68,6 +68,7 @@ class RunProcessor(Operator[plan.RunProcessor]):
     def process(self, records: Slice) -> None:
         process = self.processor.process
         for record in records:
+            self.context.record_time = record[2]
             process(Record(*record))
 
     def close(self) -> None:
@@ -104,9 +105,16 @@ class _Context:
         if interval_ms < 1:
             raise ProcessorError(f"schedule: got an interval of {interval_ms} ms; takes at least 1")
         first = 0 if kind is PunctuationType.STREAM_TIME else self._task.now_ms + interval_ms
-        punctuation = Punctuation(first, interval_ms, punctuator)
+        punctuation = Punctuation(first, interval_ms, self._punctuate(punctuator))
         self._punctuations[kind].add(punctuation)
         return punctuation
+
+    def _punctuate(self, punctuator: Callable[[int], object]) -> Callable[[int], None]:
+        def punctuate(now: int) -> None:
+            self._task.record_time = now
+            punctuator(now)
+
+        return punctuate
 
     @property
     def record_metadata(self) -> RecordMetadata | None:

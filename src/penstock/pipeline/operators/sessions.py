@@ -41,11 +41,11 @@ class AggregateSessions(EmitsOnClose[plan.AggregateSessions]):
             return
         if merged != own:
             for session, other in sessions:
-                self.store.remove(session)
+                self.store.remove(session, timestamp)
                 self._change(session, None, other)
         aggregate = operation.aggregator(key, value, aggregate)
         session = Windowed(key, merged)
-        self.store.put(session, aggregate)
+        self.store.put(session, aggregate, timestamp)
         self._change(session, aggregate, None)
 
     def _change(self, session: Windowed[Any], new: Any, old: Any) -> None:

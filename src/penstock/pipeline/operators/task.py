@@ -4,14 +4,14 @@ It has no clock and sends nothing: what it is told of is records and the time, a
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.pipeline.operators.base import NO_TIME, Operator, Raw, Slice, TaskContext
 from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
 from penstock.pipeline.operators.processor_api import Headers, PunctuationType, RecordMetadata
 from penstock.pipeline.operators.processors import Punctuations, RunProcessor
+from penstock.pipeline.operators.stores.changes import Log, Logged
 from penstock.pipeline.operators.stores.made import store_of
 from penstock.pipeline.operators.table import operator_of
 from penstock.pipeline.plan.nodes import Node, Partitioner, Processor, Sink, Source
@@ -23,9 +23,8 @@ class InvalidTimestampError(PenstockError):
     """A record has no valid timestamp, and nothing says where else to take one from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Produced:
-    """What a sink made."""
+class Produced(NamedTuple):
+    """What a sink made, or a change of a store."""
 
     topic: str
     key: bytes | None
@@ -91,6 +90,10 @@ class Task:
         self.context.emit_interval_ms = emit_interval_ms
         self.produced: list[Produced] = []
         self.stores = stores
+        for name, store in stores.items():
+            if isinstance(store, Logged) and topology.stores[name].is_logged:
+                store.record_time = lambda: self.context.record_time
+                store.log = self._logged(f"{application_id}-{topology.stores[name].changelog}")
         self._global_stores = tuple(global_stores or ())
         self._punctuations = {kind: Punctuations() for kind in PunctuationType}
         self._operators: dict[str, Operator[Any]] = {}
@@ -104,6 +107,12 @@ class Task:
         self._start()
 
     # --- made once
+
+    def _logged(self, changelog: str) -> Log:
+        def log(key: bytes, value: bytes | None, timestamp: int) -> None:
+            self.produced.append(Produced(changelog, key, value, timestamp, ()))
+
+        return log
 
     def _link(self) -> None:
         for node in self._nodes:
@@ -176,8 +185,12 @@ class Task:
         source, _, queue = self._sources[topic]
         assert source.key_serde is not None
         assert source.value_serde is not None
-        decoded_key = source.key_serde.decode(topic, key)
-        decoded = source.value_serde.decode(topic, value)
+        try:
+            decoded_key = source.key_serde.decode(topic, key)
+            decoded = source.value_serde.decode(topic, value)
+        except Exception as error:
+            error.add_note(f"This was the record at offset {offset} of topic {topic}.")
+            raise
         if source.timestamp_extractor is not None:
             timestamp = source.timestamp_extractor(decoded_key, decoded, timestamp, queue.latest)
             if timestamp < 0:
@@ -198,9 +211,13 @@ class Task:
         context.metadata = RecordMetadata(queue.topic, context.partition, arrived.offset)
         context.stream_time = max(context.stream_time, arrived.timestamp)
         record = (arrived.key, arrived.value, arrived.timestamp, arrived.headers)
-        self._sources[queue.topic][1].process((record,))
+        try:
+            self._sources[queue.topic][1].process((record,))
+        except Exception as error:
+            self._tell(error, f", with the record at offset {arrived.offset} of topic {queue.topic}")
+            raise
         context.metadata = None
-        self._punctuations[PunctuationType.STREAM_TIME].run_due(context.stream_time)
+        self._run_due(PunctuationType.STREAM_TIME, context.stream_time)
 
     def process_slice(self, topic: str, records: list[Raw], now_ms: int) -> None:
         """Records in the order of their input, at once; only where `takes_slices`."""
@@ -210,12 +227,33 @@ class Task:
         context.stream_time = max(
             context.stream_time, max((record[2] for record in records), default=NO_TIME)
         )
-        self._sources[topic][1].process(records)
+        try:
+            self._sources[topic][1].process(records)
+        except Exception as error:
+            self._tell(error, f", with one of {len(records)} records of topic {topic}")
+            raise
 
     def punctuate(self, now_ms: int) -> bool:
         """What is due in wall-clock time; whether there was anything."""
         self.context.now_ms = now_ms
-        return self._punctuations[PunctuationType.WALL_CLOCK_TIME].run_due(now_ms)
+        return self._run_due(PunctuationType.WALL_CLOCK_TIME, now_ms)
+
+    def _run_due(self, kind: PunctuationType, time: int) -> bool:
+        try:
+            return self._punctuations[kind].run_due(time)
+        except Exception as error:
+            self._tell(error, f", in a punctuator at {time}")
+            raise
+
+    def _tell(self, error: Exception, record: str) -> None:
+        """Adds to an error in which step of the topology it was, which the user's file shows no other way."""
+        step, traceback = "", error.__traceback__
+        while traceback is not None:
+            owner = traceback.tb_frame.f_locals.get("self")
+            step = owner.name if isinstance(owner, Operator) else step
+            traceback = traceback.tb_next
+        place = self._topology.nodes[step].place if step in self._topology.nodes else ""
+        error.add_note(f"This was in {step or 'a task'}{f' ({place})' if place else ''}{record}.")
 
     @property
     def dropped(self) -> dict[str, int]:

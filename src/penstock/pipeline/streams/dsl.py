@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 from penstock.pipeline.plan import operations as plan
 from penstock.pipeline.plan.nodes import TopicChooser
 from penstock.pipeline.plan.views import View
-from penstock.pipeline.plan.windows import JoinWindows, SessionWindows, SlidingWindows, Windowed
+from penstock.pipeline.plan.windows import JoinWindows, Windowed
 from penstock.pipeline.streams.configured import (
     Branched,
     EmitStrategy,
@@ -27,10 +27,9 @@ from penstock.pipeline.streams.configured import (
 from penstock.pipeline.streams.graph import ProcessorNode
 from penstock.pipeline.streams.handles import GroupHandle, StreamHandle, TableHandle
 from penstock.pipeline.streams.processors import ProcessorSupplier
-from penstock.pipeline.streams.steps import aggregates, cogroups, streams, tables
-from penstock.pipeline.streams.steps.aggregates import AnyWindows, count_initializer, count_one, refuse
+from penstock.pipeline.streams.steps import cogroups, grouped, streams, tables
+from penstock.pipeline.streams.steps.aggregates import AnyWindows, refuse
 from penstock.pipeline.streams.steps.foreign_keys import join_by_foreign_key
-from penstock.pipeline.streams.steps.materialized import materialize
 from penstock.pipeline.streams.steps.stream_joins import join_streams
 from penstock.pipeline.streams.steps.table_joins import join_tables, suppress
 
@@ -396,36 +395,30 @@ class KGroupedStream(Generic[K, V]):
         self._handle = handle
 
     def count(self, materialized: Materialized | None = None, name: str | None = None) -> KTable[K, int]:
-        prefix = "KSTREAM-AGGREGATE-"
-        store = aggregates.count_store(self._handle, materialized, prefix)
-        make = lambda old: plan.AggregateStream(store.name, count_initializer, count_one, old)  # noqa: E731
-        return KTable(aggregates.aggregate_stream(self._handle, store, prefix, make, name))
+        return KTable(grouped.count(self._handle, materialized, name))
 
     def reduce(
-        self, reducer: Callable[[V, V], V], materialized: Materialized | None = None, name: str | None = None
+        self,
+        reducer: Callable[[V, V], V | None],
+        materialized: Materialized | None = None,
+        name: str | None = None,
     ) -> KTable[K, V]:
-        """The reducer gets what there is and the new value."""
-        handle, prefix = self._handle, "KSTREAM-REDUCE-"
-        store = materialize(handle.graph, materialized, prefix, handle.key_serde, handle.value_serde)
-        make = lambda old: plan.ReduceStream(store.name, reducer, old)  # noqa: E731
-        return KTable(aggregates.aggregate_stream(handle, store, prefix, make, name))
+        """The reducer gets what there is and the new value; None deletes the row."""
+        return KTable(grouped.reduce(self._handle, reducer, materialized, name))
 
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        aggregator: Callable[[K, V, VR], VR],
+        aggregator: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, VR]:
-        handle, prefix = self._handle, "KSTREAM-AGGREGATE-"
-        store = materialize(handle.graph, materialized, prefix, handle.key_serde)
-        make = lambda old: plan.AggregateStream(store.name, initializer, aggregator, old)  # noqa: E731
-        return KTable(aggregates.aggregate_stream(handle, store, prefix, make, name))
+        return KTable(grouped.aggregate(self._handle, initializer, aggregator, materialized, name))
 
     def windowed_by(self, windows: AnyWindows) -> WindowedKStream[K, V]:
-        return WindowedKStream(self._handle, windows)
+        return WindowedKStream(grouped.Windowed(self._handle, windows))
 
-    def cogroup(self, aggregator: Callable[[K, V, VR], VR]) -> CogroupedKStream[K, VR]:
+    def cogroup(self, aggregator: Callable[[K, V, VR], VR | None]) -> CogroupedKStream[K, VR]:
         """The first of several streams that are aggregated together."""
         return CogroupedKStream(cogroups.Cogroup([(self._handle, aggregator)]))
 
@@ -433,59 +426,47 @@ class KGroupedStream(Generic[K, V]):
 class WindowedKStream(Generic[K, V]):
     """Records of a key and a window together; tables of them have `Windowed` keys."""
 
-    def __init__(self, handle: GroupHandle, windows: AnyWindows, on_close: bool = False) -> None:
-        self._handle, self._windows, self._on_close = handle, windows, on_close
+    def __init__(self, windowed: grouped.Windowed) -> None:
+        self._windowed = windowed
 
     def emit_strategy(self, strategy: EmitStrategy) -> WindowedKStream[K, V]:
-        return WindowedKStream(self._handle, self._windows, strategy.on_close)
+        windowed = self._windowed
+        return WindowedKStream(grouped.Windowed(windowed.group, windowed.windows, strategy.on_close))
 
     def count(
         self, materialized: Materialized | None = None, name: str | None = None
     ) -> KTable[Windowed[K], int]:
-        prefix = "KSTREAM-AGGREGATE-"
-        burns = not isinstance(self._windows, SlidingWindows)
-        store = aggregates.count_store(self._handle, materialized, prefix, burns)
-        return self._aggregated(store, prefix, name, count_initializer, count_one, aggregates.add_counts)
+        return KTable(self._windowed.count(materialized, name))
 
     def reduce(
-        self, reducer: Callable[[V, V], V], materialized: Materialized | None = None, name: str | None = None
+        self,
+        reducer: Callable[[V, V], V | None],
+        materialized: Materialized | None = None,
+        name: str | None = None,
     ) -> KTable[Windowed[K], V]:
-        handle, prefix = self._handle, "KSTREAM-REDUCE-"
-        store = materialize(handle.graph, materialized, prefix, handle.key_serde, handle.value_serde)
-        aggregator, merger = aggregates.reducing(reducer), aggregates.merging(reducer)
-        return self._aggregated(store, prefix, name, aggregates.nothing, aggregator, merger)
+        return KTable(self._windowed.reduce(reducer, materialized, name))
 
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        aggregator: Callable[[K, V, VR], VR],
+        aggregator: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
         *,
         merger: Callable[[K, VR, VR], VR] | None = None,
     ) -> KTable[Windowed[K], VR]:
         """Sessions need a merger too, for two that a record joins into one."""
-        if isinstance(self._windows, SessionWindows) and merger is None:
-            raise refuse("an aggregate of sessions: merger is missing, a function of key and two aggregates")
-        handle, prefix = self._handle, "KSTREAM-AGGREGATE-"
-        store = materialize(handle.graph, materialized, prefix, handle.key_serde)
-        return self._aggregated(store, prefix, name, initializer, aggregator, merger)
-
-    def _aggregated(
-        self, store: Any, prefix: str, name: str | None, initializer: Any, aggregator: Any, merger: Any
-    ) -> KTable[Any, Any]:
-        handle = aggregates.aggregate_windows(
-            self._handle, self._windows, store, prefix, name, initializer, aggregator, merger, self._on_close
-        )
-        return KTable(handle)
+        return KTable(self._windowed.aggregate(initializer, aggregator, materialized, name, merger))
 
 
 class CogroupedKStream(Generic[K, V]):
+    """Several streams on their way into one aggregate."""
+
     def __init__(self, cogroup: cogroups.Cogroup, windows: AnyWindows | None = None) -> None:
         self._cogroup, self._windows = cogroup, windows
 
     def cogroup(
-        self, grouped: KGroupedStream[K, VO], aggregator: Callable[[K, VO, V], V]
+        self, grouped: KGroupedStream[K, VO], aggregator: Callable[[K, VO, V], V | None]
     ) -> CogroupedKStream[K, V]:
         self._cogroup.parts.append((grouped._handle, aggregator))
         return self
@@ -501,8 +482,7 @@ class CogroupedKStream(Generic[K, V]):
         *,
         merger: Callable[[Any, V, V], V] | None = None,
     ) -> KTable[K, V]:
-        if isinstance(self._windows, SessionWindows) and merger is None:
-            raise refuse("an aggregate of sessions: merger is missing, a function of key and two aggregates")
+        grouped.check_merger(self._windows, merger)
         return KTable(
             cogroups.aggregate(self._cogroup, initializer, materialized, name, self._windows, merger)
         )
@@ -515,35 +495,24 @@ class KGroupedTable(Generic[K, V]):
         self._handle = handle
 
     def count(self, materialized: Materialized | None = None, name: str | None = None) -> KTable[K, int]:
-        prefix = "KTABLE-AGGREGATE-"
-        store = aggregates.count_store(self._handle, materialized, prefix, burns=False)
-        make = lambda old: plan.TableAggregate(  # noqa: E731
-            store.name, count_initializer, count_one, aggregates.uncount_one, old
-        )
-        return KTable(aggregates.aggregate_table(self._handle, store, prefix, make, name))
+        return KTable(grouped.count_table(self._handle, materialized, name))
 
     def reduce(
         self,
-        adder: Callable[[V, V], V],
-        subtractor: Callable[[V, V], V],
+        adder: Callable[[V, V], V | None],
+        subtractor: Callable[[V, V], V | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
-        handle = self._handle
-        serdes = handle.key_serde, handle.value_serde
-        store = materialize(handle.graph, materialized, "KTABLE-AGGREGATE-", *serdes)
-        make = lambda old: plan.TableReduce(store.name, adder, subtractor, old)  # noqa: E731
-        return KTable(aggregates.aggregate_table(handle, store, "KTABLE-REDUCE-", make, name))
+        return KTable(grouped.reduce_table(self._handle, adder, subtractor, materialized, name))
 
     def aggregate(
         self,
         initializer: Callable[[], VR],
-        adder: Callable[[K, V, VR], VR],
-        subtractor: Callable[[K, V, VR], VR],
+        adder: Callable[[K, V, VR], VR | None],
+        subtractor: Callable[[K, V, VR], VR | None],
         materialized: Materialized | None = None,
         name: str | None = None,
     ) -> KTable[K, VR]:
-        handle, prefix = self._handle, "KTABLE-AGGREGATE-"
-        store = materialize(handle.graph, materialized, prefix, handle.key_serde)
-        make = lambda old: plan.TableAggregate(store.name, initializer, adder, subtractor, old)  # noqa: E731
-        return KTable(aggregates.aggregate_table(handle, store, prefix, make, name))
+        functions = initializer, adder, subtractor
+        return KTable(grouped.aggregate_table(self._handle, *functions, materialized, name))

@@ -106,7 +106,7 @@ def to_table(b: StreamsBuilder) -> None:
 @topology
 def to_table_stored(b: StreamsBuilder) -> None:
     rows = b.stream("in").map_values(marked).to_table(Materialized("rows"))
-    rows.filter(lambda k, v: len(v) > 1).to_stream().to("out")
+    rows.filter(lambda k, v: len(v or "") > 1).to_stream().to("out")
 
 
 @topology

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.plan.serdes import Serde
 
 Row = tuple[Any, int]
 """A value and its timestamp."""
 
 
-class KeyValueStore:
+class KeyValueStore(Logged):
     def __init__(self, name: str, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = name
         self._topic = topic
@@ -34,6 +35,14 @@ class KeyValueStore:
             self._rows.pop(encoded, None)
         else:
             self._rows[encoded] = (data, timestamp)
+        if self.log is not None and encoded is not None:
+            self.log(encoded, data, timestamp)
+
+    def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        if value is None:
+            self._rows.pop(key, None)
+        else:
+            self._rows[key] = (value, timestamp)
 
     def rows(self) -> Iterator[tuple[Any, Row]]:
         for key in sorted(key for key in self._rows if key is not None):
@@ -47,7 +56,7 @@ class KeyValueStore:
         return None if row is None else row[0]
 
     def put(self, key: Any, value: Any) -> None:
-        self.put_row(key, value, -1)
+        self.put_row(key, value, self.current_time)
 
     def put_if_absent(self, key: Any, value: Any) -> Any:
         there = self.get(key)
@@ -57,7 +66,7 @@ class KeyValueStore:
 
     def delete(self, key: Any) -> Any:
         there = self.get(key)
-        self._rows.pop(self._encode_key(self._topic, key), None)
+        self.put(key, None)
         return there
 
     def all(self) -> Iterator[tuple[Any, Any]]:
@@ -84,7 +93,7 @@ class TimestampedKeyValueStore(KeyValueStore):
 
     def put(self, key: Any, value: Any) -> None:
         if value is None:
-            self.put_row(key, None, -1)
+            self.put_row(key, None, self.current_time)
         else:
             self.put_row(key, *value)
 

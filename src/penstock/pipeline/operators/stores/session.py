@@ -1,9 +1,11 @@
 """Values of a key and a session."""
 
+import struct
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.operators.stores.segments import Retention
 from penstock.pipeline.plan.serdes import Serde
 from penstock.pipeline.plan.stores import SessionStoreSpec
@@ -12,7 +14,10 @@ from penstock.pipeline.plan.windows import Window, Windowed
 EndAndStart = tuple[int, int]
 
 
-class SessionStore:
+END_AND_START = struct.Struct(">qq")
+
+
+class SessionStore(Logged):
     def __init__(self, spec: SessionStoreSpec, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = spec.name
         self._topic = topic
@@ -27,22 +32,38 @@ class SessionStore:
     def _key(self, key: Any) -> bytes:
         return self._encode_key(self._topic, key) or b""
 
-    def put(self, session: Windowed[Any], value: Any) -> None:
+    def put(self, session: Windowed[Any], value: Any, timestamp: int | None = None) -> None:
+        """The timestamp is that of the record that makes the change."""
         data = self._encode(self._topic, value)
-        start, end = session.window
-        is_admitted = self._retention.admits(end)
+        key, (start, end) = self._key(session.key), session.window
+        if not self._change(key, (end, start), data):
+            self.expired_records += 1
+        if self.log is not None:
+            self.log(key + END_AND_START.pack(end, start), data, self._time(timestamp))
+
+    def remove(self, session: Windowed[Any], timestamp: int | None = None) -> None:
+        key, (start, end) = self._key(session.key), session.window
+        self._remove(key, (end, start))
+        if self.log is not None:
+            self.log(key + END_AND_START.pack(end, start), None, self._time(timestamp))
+
+    def _time(self, given: int | None) -> int:
+        return self.current_time if given is None else given
+
+    def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        end, start = END_AND_START.unpack_from(key, len(key) - END_AND_START.size)
+        self._change(key[: -END_AND_START.size], (end, start), value)
+
+    def _change(self, key: bytes, place: EndAndStart, data: bytes | None) -> bool:
+        """Whether it is not too late for that."""
+        is_admitted = self._retention.admits(place[0])
         if (before := self._retention.newly_expired_before()) is not None:
             self._drop(before)
         if is_admitted and data is not None:
-            self._add(self._key(session.key), (end, start), data)
+            self._add(key, place, data)
         elif is_admitted:
-            self._remove(self._key(session.key), (end, start))
-        else:
-            self.expired_records += 1
-
-    def remove(self, session: Windowed[Any]) -> None:
-        start, end = session.window
-        self._remove(self._key(session.key), (end, start))
+            self._remove(key, place)
+        return is_admitted
 
     def _add(self, key: bytes, place: EndAndStart, data: bytes) -> None:
         sessions = self._sessions.setdefault(key, {})

@@ -4,7 +4,7 @@ How large it is is reckoned as Kafka Streams does: the bytes of key, of the rows
 numbers.
 """
 
-from bisect import insort
+import heapq
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +32,9 @@ class SuppressionBuffer:
     def __init__(self, name: str, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = name
         self._topic, self._key_serde, self._value_serde = topic, key_serde, value_serde
-        self._place_of: dict[bytes, Place] = {}
         self._held: dict[bytes, Held] = {}
         self._places: list[Place] = []
+        """A heap: a place is only ever left by the first."""
         self.size = 0
 
     def __len__(self) -> int:
@@ -54,8 +54,7 @@ class SuppressionBuffer:
         prior = old_data if there is None else there.prior
         size = _size(encoded, prior, old_data, new_data, headers, topic, prior is old_data)
         if there is None:
-            self._place_of[encoded] = place = (time, encoded)
-            insort(self._places, place)
+            heapq.heappush(self._places, (time, encoded))
         else:
             self.size -= there.size
         self._held[encoded] = Held(prior, old_data, new_data, timestamp, headers, size)
@@ -70,9 +69,8 @@ class SuppressionBuffer:
         return key, decode(self._topic, held.new), decode(self._topic, held.old), held
 
     def remove_first(self) -> None:
-        _, encoded = self._places.pop(0)
+        _, encoded = heapq.heappop(self._places)
         self.size -= self._held.pop(encoded).size
-        del self._place_of[encoded]
 
     def prior_row(self, key: Any) -> tuple[bool, Any]:
         """Whether changes of the key are held back, and what its row was before them."""

@@ -1,9 +1,11 @@
 """Values of a key and the start of a window; or of a key and a time, several of each, as joins keep them."""
 
+import struct
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.operators.stores.key_value import Row
 from penstock.pipeline.operators.stores.segments import Retention
 from penstock.pipeline.plan.serdes import Serde
@@ -13,7 +15,11 @@ from penstock.pipeline.plan.windows import Window, Windowed
 Entry = tuple[bytes, int]
 
 
-class WindowStore:
+START_AND_NUMBER = struct.Struct(">qI")
+MOST_NUMBERS = 0x7FFFFFFF
+
+
+class WindowStore(Logged):
     def __init__(self, spec: WindowStoreSpec, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = spec.name
         self._topic, self._size_ms = topic, spec.window_size_ms
@@ -25,6 +31,8 @@ class WindowStore:
         self._starts: dict[bytes, list[int]] = {}
         self._keys_at: dict[int, set[bytes]] = {}
         self._all_starts: list[int] = []
+        self._number = 0
+        """Of a record among those of its key and time."""
         self.expired_records = 0
         """Records that came too late to be kept."""
 
@@ -38,19 +46,30 @@ class WindowStore:
 
     def put_row_at(self, key: Any, value: Any, timestamp: int, start: int) -> None:
         data = self._encode(self._topic, value)
-        if data is None and self._retains_duplicates:
-            return
+        encoded = self._key(key)
+        is_nothing = data is None and self._retains_duplicates
+        if not is_nothing and not self._change(encoded, data, timestamp, start):
+            self.expired_records += 1
+        if self.log is not None:
+            if self._retains_duplicates:
+                self._number = (self._number + 1) & MOST_NUMBERS
+            self.log(encoded + START_AND_NUMBER.pack(start, self._number), data, timestamp)
+
+    def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        start, self._number = START_AND_NUMBER.unpack_from(key, len(key) - START_AND_NUMBER.size)
+        if value is not None or not self._retains_duplicates:
+            self._change(key[: -START_AND_NUMBER.size], value, timestamp, start)
+
+    def _change(self, key: bytes, data: bytes | None, timestamp: int, start: int) -> bool:
+        """Whether it is not too late for that."""
         is_admitted = self._retention.admits(start)
         if (before := self._retention.newly_expired_before()) is not None:
             self._drop(before)
-        if not is_admitted:
-            self.expired_records += 1
-            return
-        encoded = self._key(key)
-        if data is None:
-            self._remove(encoded, start)
-        else:
-            self._add(encoded, start, (data, timestamp))
+        if is_admitted and data is None:
+            self._remove(key, start)
+        elif is_admitted and data is not None:
+            self._add(key, start, (data, timestamp))
+        return is_admitted
 
     def rows_of(self, key: Any, first: int, last: int) -> list[tuple[int, Row]]:
         """Of windows that start from `first` to `last`, in that order."""
@@ -120,7 +139,8 @@ class WindowStore:
     # --- as users see it
 
     def put(self, key: Any, value: Any, window_start_ms: int) -> None:
-        value, timestamp = value if self._is_timestamped and value is not None else (value, -1)
+        is_pair = self._is_timestamped and value is not None
+        value, timestamp = value if is_pair else (value, self.current_time)
         self.put_row_at(key, value, timestamp, window_start_ms)
 
     def fetch(self, key: Any, first_ms: int, last_ms: int | None = None) -> Any:
