@@ -16,6 +16,7 @@ from penstock.wire.messages.streams_group_heartbeat import StreamsGroupHeartbeat
 
 log = logging.getLogger("penstock.broker.streams_topics")
 
+MOST_AT_ONCE = 100
 MOST_FAILURES_REMEMBERED = 1000
 MOST_FAILURES_TOLD = 3
 
@@ -39,6 +40,8 @@ class StreamsTopics:
         now_ms = self._clock.now_ms()
         failed = [name for name in topics if self._has_failed(name, now_ms)]
         for name, topic in topics.items():
+            if len(self._creating) == MOST_AT_ONCE:
+                break  # the others have their turn with the next heartbeat
             if name not in self._creating and name not in failed:
                 task = self._loop.create_task(self._create(topic, patience_ms))
                 self._creating[name] = task

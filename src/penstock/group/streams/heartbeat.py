@@ -1,7 +1,9 @@
 """The heartbeat of a member of a streams group: it joins, stays, moves on, or leaves.
 
 A heartbeat carries only what is new: a field that is null (or -1) is as it was; the topology comes with the join. The
-response carries tasks only when they changed, or when the member joins; and what the group waits for, if it does.
+response carries tasks only when they changed, or when the member seems to have lost track: it joins, or tells of other
+tasks than it was told of (Kafka leaves a member whose answer was lost without its tasks until they change again). And
+it carries what the group waits for, if it does.
 """
 
 from collections.abc import Mapping
@@ -55,11 +57,21 @@ def heartbeat(
     turn.update_group_epoch()
     turn.maybe_delay_assignment()
     turn.update_target(updated)
-    updated = turn.reconcile(updated, _owned_tasks(request))
+    owned = _owned_tasks(request)
+    updated = turn.reconcile(updated, owned)
     world.start_session(group.group_id, updated.member_id, outcome)
     if request.shutdown_application:
         _note_shutdown(group, updated.member_id)
-    return HeartbeatResult(_respond(turn, request, member, updated), turn.configured.missing_topics)
+    response = _respond(turn, updated)
+    is_changed = updated.current.assigned != member.current.assigned
+    if is_changed or request.member_epoch == JOIN_EPOCH:
+        _tell_tasks(response, updated)
+        if updated.metadata.user_endpoint is not None:
+            group.soft.endpoint_epoch += 1
+    elif owned is not None and not updated.current.assigned.are_just(owned):
+        _tell_tasks(response, updated)
+    _tell_endpoints(turn, request, updated, response)
+    return HeartbeatResult(response, turn.configured.missing_topics)
 
 
 # leaving
@@ -186,31 +198,17 @@ def plain_response(**fields: Any) -> StreamsGroupHeartbeatResponse:
     return response
 
 
-def _respond(
-    turn: Turn, request: StreamsGroupHeartbeatRequest, member: Member, updated: Member
-) -> StreamsGroupHeartbeatResponse:
-    group, soft, world = turn.group, turn.group.soft, turn.world
-    response = plain_response(
+def _respond(turn: Turn, updated: Member) -> StreamsGroupHeartbeatResponse:
+    config = turn.world.config(turn.group.group_id)
+    problems = [*turn.problems, *([turn.configured.problem] if turn.configured.problem else [])]
+    if turn.group.soft.shutdown_member_id is not None:
+        problems.append(_shutdown(turn.group.soft.shutdown_member_id))
+    return plain_response(
         member_id=updated.member_id,
         member_epoch=updated.current.member_epoch,
-        heartbeat_interval_ms=world.config(group.group_id).streams_heartbeat_interval_ms,
+        heartbeat_interval_ms=config.streams_heartbeat_interval_ms,
+        status=[Status(*problem) for problem in problems],
     )
-    assigned = updated.current.assigned
-    if request.member_epoch == JOIN_EPOCH or assigned != member.current.assigned:
-        response.active_tasks = _task_ids(assigned.active)
-        response.standby_tasks = _task_ids(assigned.standby)
-        response.warmup_tasks = _task_ids(assigned.warmup)
-        if updated.metadata.user_endpoint is not None:
-            soft.endpoint_epoch += 1
-    if soft.endpoint_epoch != request.endpoint_information_epoch:
-        response.partitions_by_user_endpoint = tell_endpoints(group, updated, turn.configured, world.image)
-    if group.group_id in world.context.groups:
-        response.endpoint_information_epoch = soft.endpoint_epoch
-    problems = [*turn.problems, *([turn.configured.problem] if turn.configured.problem else [])]
-    if soft.shutdown_member_id is not None:
-        problems.append(_shutdown(soft.shutdown_member_id))
-    response.status = [Status(*problem) for problem in problems]
-    return response
 
 
 def _shutdown(member_id: str) -> Problem:
@@ -221,5 +219,26 @@ def _shutdown(member_id: str) -> Problem:
     )
 
 
+def _tell_tasks(response: StreamsGroupHeartbeatResponse, updated: Member) -> None:
+    assigned = updated.current.assigned
+    response.active_tasks = _task_ids(assigned.active)
+    response.standby_tasks = _task_ids(assigned.standby)
+    response.warmup_tasks = _task_ids(assigned.warmup)
+
+
 def _task_ids(tasks: Mapping[str, Any]) -> list[ResponseTaskIds]:
     return [ResponseTaskIds(*entry) for entry in in_order(tasks)]
+
+
+def _tell_endpoints(
+    turn: Turn,
+    request: StreamsGroupHeartbeatRequest,
+    updated: Member,
+    response: StreamsGroupHeartbeatResponse,
+) -> None:
+    """Of a group that is about to be made nothing is remembered but its records: it begins with epoch 0."""
+    group, world = turn.group, turn.world
+    if group.soft.endpoint_epoch != request.endpoint_information_epoch:
+        response.partitions_by_user_endpoint = tell_endpoints(group, updated, turn.configured, world.image)
+    if group.group_id in world.context.groups:
+        response.endpoint_information_epoch = group.soft.endpoint_epoch

@@ -41,6 +41,11 @@ class HeldTasks(NamedTuple):
             for subtopology in mine.keys() & theirs.keys()
         )
 
+    def are_just(self, tasks: Tasks) -> bool:
+        """Whether these are all, and the only ones."""
+        active = {subtopology: frozenset(epochs) for subtopology, epochs in self.active.items()}
+        return Tasks(active, self.standby, self.warmup) == tasks
+
 
 NO_TASKS = Tasks({}, {}, {})
 HOLDS_NOTHING = HeldTasks({}, {}, {})

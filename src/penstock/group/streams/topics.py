@@ -9,6 +9,7 @@ What stands in the way is told to the members with their heartbeats, until it is
 not there yet are for the broker to create.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -152,33 +153,38 @@ class _Counts:
     # repartition topics
 
     def _decide_repartition_topics(self, topics: Iterable[TopicInfo]) -> None:
+        """From the topics that are there along the subtopologies, each of which is looked at once."""
         self._decided = {topic.name: topic.partitions for topic in topics if topic.partitions}
-        open_sinks = self._open_sinks()
-        while open_sinks:
-            for sink, subtopology in open_sinks:
-                count = self._widest_input(subtopology)
-                if count is not None:
-                    self._decided.setdefault(sink, count)
-            still_open = self._open_sinks()
-            if len(still_open) == len(open_sinks):
-                raise invalid_topology(
-                    "Failed to compute number of partitions for all repartition topics. "
-                    "There may be loops in the topology that cannot be resolved."
-                )
-            open_sinks = still_open
+        readers: dict[str, list[Subtopology]] = {}
+        for each in self._subtopologies:
+            for topic in each.repartition_source_topics:
+                readers.setdefault(topic.name, []).append(each)
+        queue = deque(self._subtopologies)
+        seen = set()
+        while queue:
+            subtopology = queue.popleft()
+            count = self._widest_input(subtopology)
+            if count is None or subtopology.subtopology_id in seen:
+                continue
+            seen.add(subtopology.subtopology_id)
+            for sink in subtopology.repartition_sink_topics:
+                if sink not in self._decided:
+                    self._decided[sink] = count
+                    queue.extend(readers.get(sink, ()))
+        self._check_all_decided(topics)
+
+    def _check_all_decided(self, topics: Iterable[TopicInfo]) -> None:
+        sinks = (sink for each in self._subtopologies for sink in each.repartition_sink_topics)
+        if any(sink not in self._decided for sink in sinks):
+            raise invalid_topology(
+                "Failed to compute number of partitions for all repartition topics. "
+                "There may be loops in the topology that cannot be resolved."
+            )
         if any(topic.name not in self._decided for topic in topics):
             raise invalid_topology(
                 "Failed to compute number of partitions for all repartition topics, because "
                 "a repartition source topic is never used as a sink topic."
             )
-
-    def _open_sinks(self) -> list[tuple[str, Subtopology]]:
-        return [
-            (sink, each)
-            for each in self._subtopologies
-            for sink in each.repartition_sink_topics
-            if sink not in self._decided
-        ]
 
     def _widest_input(self, subtopology: Subtopology) -> int | None:
         """As far as it is known."""
