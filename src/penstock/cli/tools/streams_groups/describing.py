@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from penstock.cli.options.joptsimple import OptionSet
-from penstock.cli.tools.common.failures import as_future_says, as_java_says, failing
-from penstock.cli.tools.common.java_order import in_hash_order
+from penstock.cli.tools.common.failures import as_java_says, failing
 from penstock.cli.tools.common.tables import or_missing, padded, widest
-from penstock.cli.tools.group_offsets.partitions import end_offsets, start_offsets
 from penstock.cli.tools.streams_groups.listing import listed_group_ids
-from penstock.client.admin.group_offsets import CommittedOffset, list_group_offsets
+from penstock.cli.tools.streams_groups.positions import positions_of
 from penstock.client.admin.groups import GroupState
 from penstock.client.admin.streams_groups import (
     StreamsAssignment,
@@ -18,7 +14,6 @@ from penstock.client.admin.streams_groups import (
     Tasks,
     describe_streams_group,
 )
-from penstock.types import TopicPartition
 from penstock.wire_client import Cluster, now
 
 PROTOCOLS = {False: "streams", True: "classic"}
@@ -121,14 +116,9 @@ def _role_text(role: str, tasks: Tasks) -> str:
 # --- offsets
 
 
-class _Position(NamedTuple):
-    committed: CommittedOffset | None
-    end_offset: int
-    lag: int
-
-
 def _print_offsets(cluster: Cluster, group: StreamsGroupDescription, verbose: bool) -> None:
-    positions = _positions(cluster, group)
+    with failing(as_java_says):
+        positions = now(positions_of(cluster, group))
     if not _has_rows(group):
         return
     widths = [_width(group), widest([each.topic for each in positions], 15), 10]
@@ -143,25 +133,3 @@ def _print_offsets(cluster: Cluster, group: StreamsGroupDescription, verbose: bo
             end_offset,
         ]
         print(padded([group.group_id, topic, partition, *(told if verbose else []), lag], widths))
-
-
-def _positions(cluster: Cluster, group: StreamsGroupDescription) -> dict[TopicPartition, _Position]:
-    """Of all that active tasks read."""
-    topics_read = {each.subtopology_id: each.topics_read for each in group.subtopologies}
-    read = in_hash_order(
-        TopicPartition(topic, partition)
-        for member in group.members
-        for subtopology, partitions in member.assignment.active
-        for topic in topics_read[subtopology]
-        for partition in partitions
-    )
-    with failing(as_java_says):
-        starts, ends = now(start_offsets(cluster, read)), now(end_offsets(cluster, read))
-    with failing(as_future_says):
-        committed = now(list_group_offsets(cluster, group.group_id))
-    positions = {}
-    for partition in read:
-        found = committed.get(partition)
-        since = starts[partition] if found is None else found.offset
-        positions[partition] = _Position(found, ends[partition], ends[partition] - since)
-    return positions
