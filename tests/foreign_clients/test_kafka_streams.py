@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.errors import ErrorCode
 from penstock.wire.messages.streams_group_describe import DescribedGroup, StreamsGroupDescribeRequest
 from tests.foreign_clients.drivers.model import Change, Client, Record
 from tests.foreign_clients.drivers.sessions import Member, Membership
@@ -19,13 +20,14 @@ from tests.support.wire_client import WireClient
 
 PARTITIONS = 4
 THREADS = 2
+DEAD_AFTER_MS = "6000"  # long enough for a JVM on a busy machine
 LINES = 300
 WORDS = [f"word-{number}" for number in range(10)]
 SETTINGS = {
     "num.stream.threads": str(THREADS),
     "commit.interval.ms": "100",
     "statestore.cache.max.bytes": "0",
-    "producer.transaction.timeout.ms": "3000",
+    "producer.transaction.timeout.ms": DEAD_AFTER_MS,
     "replication.factor": "1",
     "main.consumer.auto.offset.reset": "earliest",
     "topology.optimization": "none",
@@ -78,7 +80,7 @@ def program(topic: str, reader: Client) -> str:
     reader.create_topic(f"{topic}-lines", partitions=PARTITIONS)
     reader.create_topic(f"{topic}-counts", partitions=1)
     changes = [
-        Change("SET", "streams.session.timeout.ms", "3000"),
+        Change("SET", "streams.session.timeout.ms", DEAD_AFTER_MS),
         Change("SET", "streams.num.standby.replicas", "1"),
     ]
     reader.incremental_alter_configs("GROUP", topic, changes)
@@ -101,7 +103,7 @@ def write_lines(client: Client, program: str, count: int) -> None:
     client.produce(f"{program}-lines", records)
 
 
-def wait_for_counts(counts: Member, expected: int) -> None:
+def wait_for_counts(counts: Member, expected: int, *instances: Instance) -> None:
     """Each word is counted from 1 up to there, without a gap, and no number comes twice."""
 
     def found() -> dict[str, list[int]]:
@@ -110,18 +112,25 @@ def wait_for_counts(counts: Member, expected: int) -> None:
             found[(each.record.key or b"").decode()].append(int(each.record.value or b""))
         return found
 
+    def complaint() -> str:
+        counted = {word: len(numbers) for word, numbers in found().items()}
+        logs = "\n".join(instance.process.log_tail() for instance in instances)
+        return f"{expected} of each word, got {counted}\n{logs}"
+
     wait_for(
-        lambda: all(len(numbers) >= expected for numbers in found().values()),
-        PATIENCE_SECONDS,
-        lambda: f"{expected} of each word, got { {word: len(numbers) for word, numbers in found().items()} }",
+        lambda: all(len(numbers) >= expected for numbers in found().values()), PATIENCE_SECONDS, complaint
     )
     assert found() == {word: list(range(1, expected + 1)) for word in WORDS}
 
 
 def describe(kafka: KafkaServer, program: str) -> DescribedGroup:
-    with closing(WireClient(kafka.bootstrap)) as client:
-        (group,) = client.send(StreamsGroupDescribeRequest([program])).groups
-    found: DescribedGroup = group
+    """By its coordinator, whichever of the brokers that is."""
+    found = DescribedGroup(group_id=program)
+    for server in kafka.bootstrap.split(","):
+        with WireClient(server) as client:
+            (found,) = client.send(StreamsGroupDescribeRequest([program])).groups
+        if found.error_code != ErrorCode.NOT_COORDINATOR:
+            break
     return found
 
 
@@ -155,11 +164,11 @@ def test_a_program_survives_the_end_of_a_process(
         )
         write_lines(reader, program, LINES)
         wait_for_tasks(kafka, program, [first, second], standbys=True)
-        wait_for_counts(counts, LINES)
+        wait_for_counts(counts, LINES, first, second)
         second.process.kill()
         write_lines(reader, program, LINES)
         wait_for_tasks(kafka, program, [first], standbys=False)
-        wait_for_counts(counts, 2 * LINES)
+        wait_for_counts(counts, 2 * LINES, first)
         first.stop()
 
 
