@@ -11,6 +11,7 @@ from itertools import chain
 from penstock.controller.image import ClusterImage
 from penstock.group.streams.group import StreamsGroup
 from penstock.group.streams.member import Member, UserEndpoint
+from penstock.group.streams.soft_state import ToldEndpoint
 from penstock.group.streams.topics import ConfiguredTopology
 from penstock.wire.messages.streams_group_heartbeat import (
     EndpointToPartitions,
@@ -59,18 +60,20 @@ def _tell(
 ) -> EndpointToPartitions:
     """Remembered as long as it holds: with each change all members ask for what most of them still have."""
     assigned = member.current.assigned
-    made_of = (assigned, endpoint, configured)
     known = group.soft.endpoints.get(member.member_id)
-    if known is not None and all(old is new for old, new in zip(known, made_of, strict=False)):
-        told = known[-1]
-        assert isinstance(told, EndpointToPartitions)
-        return told
+    if (
+        known is not None
+        and known.assigned is assigned
+        and known.configured is configured
+        and known.endpoint == endpoint
+    ):
+        return known.told
     told = EndpointToPartitions(
         ResponseEndpoint(*endpoint),
         list(_partitions(assigned.active, configured, image)),
         list(_partitions(assigned.standby, configured, image)),
     )
-    group.soft.endpoints[member.member_id] = (*made_of, told)
+    group.soft.endpoints[member.member_id] = ToldEndpoint(assigned, endpoint, configured, told)
     return told
 
 

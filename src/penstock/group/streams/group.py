@@ -6,7 +6,6 @@ found to do so is *validated*, and the group is `NotReady` as long as that is no
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from penstock.errors import ApiError, ErrorCode
@@ -14,8 +13,8 @@ from penstock.group.groups import STREAMS, CheckPartition
 from penstock.group.modern_group import ModernGroup
 from penstock.group.streams.member import LEAVE_EPOCH, CurrentAssignment, Member, MemberMetadata
 from penstock.group.streams.records import write_group_removal
+from penstock.group.streams.soft_state import SoftState
 from penstock.group.streams.tasks import HeldTasks, Task, Tasks, decode_partitions, each_task
-from penstock.group.streams.topics import ConfiguredTopology
 from penstock.group.streams.topology import Topology
 from penstock.machine import Outcome
 from penstock.wire.schema import StoredMessage
@@ -35,21 +34,6 @@ from penstock.wire.stored.streams_group import (
 
 PROTOCOL_TYPE = "streams"
 FIRST_COMMIT_VERSION_WITH_EPOCHS = 9
-
-
-@dataclass(slots=True)
-class SoftState:
-    """What a group knows besides its records; a new coordinator begins without it."""
-
-    configured: ConfiguredTopology | None = None
-    checked_epoch: int | None = None
-    """The group epoch in which the topics' metadata was last found to be taken account of."""
-    shutdown_member_id: str | None = None
-    """The member that wants the whole program to end."""
-    endpoint_epoch: int = 0
-    """Grows with each change of what members with an endpoint have."""
-    endpoints: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """What was last told of each member, with what it was made of; see `endpoints`."""
 
 
 class StreamsGroup(ModernGroup[Member, Tasks]):
