@@ -1,8 +1,7 @@
 """The records that the coordinators keep in internal topics, as tables: what `wire/stored/` is generated from.
 
 A record's key begins with its type as an int16 and is never flexible; its value begins with its version as an
-int16. The layouts are those of Kafka 4.3, so that each side reads the other's topics. The records of streams
-groups, which are not served, are left out.
+int16. The layouts are those of Kafka 4.3, so that each side reads the other's topics.
 """
 
 from dataclasses import dataclass
@@ -242,6 +241,110 @@ SHARE_GROUP = (
     ),
 )
 
+KEY_VALUE = (Column("key", "string"), Column("value", "string"))
+SUBTOPOLOGY_ID = Column("subtopology_id", "string")
+TARGET_TASK_IDS = Struct("TargetTaskIds", (SUBTOPOLOGY_ID, PARTITIONS))
+CURRENT_TASK_IDS = Struct(
+    "CurrentTaskIds",
+    (SUBTOPOLOGY_ID, PARTITIONS, Column("assignment_epochs", "[]int32", nullable=True, tag=0, default=None)),
+)
+TOPOLOGY_TOPIC = Struct(
+    "TopicInfo",
+    (
+        Column("name", "string"),
+        Column("partitions", "int32"),
+        Column("replication_factor", "int16"),
+        _assignment("topic_configs", Struct("TopicConfig", KEY_VALUE)),
+    ),
+)
+COPARTITION_GROUP = Struct(
+    "CopartitionGroup",
+    (
+        Column("source_topics", "[]int16"),
+        Column("source_topic_regex", "[]int16"),
+        Column("repartition_source_topics", "[]int16"),
+    ),
+)
+SUBTOPOLOGY = Struct(
+    "Subtopology",
+    (
+        SUBTOPOLOGY_ID,
+        Column("source_topics", "[]string"),
+        Column("source_topic_regex", "[]string"),
+        _assignment("state_changelog_topics", TOPOLOGY_TOPIC),
+        Column("repartition_sink_topics", "[]string"),
+        _assignment("repartition_source_topics", TOPOLOGY_TOPIC),
+        _assignment("copartition_groups", COPARTITION_GROUP),
+    ),
+)
+TASK_KINDS = ("active_tasks", "standby_tasks", "warmup_tasks")
+
+STREAMS_GROUP = (
+    StoredRecord(
+        "StreamsGroupMetadata",
+        17,
+        (GROUP_ID,),
+        (
+            Column("epoch", "int32"),
+            Column("metadata_hash", "int64"),
+            Column("validated_topology_epoch", "int32", tag=0, default=-1),
+            Column(
+                "last_assignment_configs",
+                "[]struct",
+                nullable=True,
+                tag=1,
+                default=None,
+                struct=Struct("LastAssignmentConfig", KEY_VALUE),
+            ),
+        ),
+    ),
+    StoredRecord(
+        "StreamsGroupMemberMetadata",
+        19,
+        (GROUP_ID, MEMBER_ID),
+        (
+            Column("instance_id", "string", nullable=True),
+            Column("rack_id", "string", nullable=True),
+            Column("client_id", "string"),
+            Column("client_host", "string"),
+            Column("rebalance_timeout_ms", "int32", default=-1),
+            Column("topology_epoch", "int32"),
+            Column("process_id", "string"),
+            Column(
+                "user_endpoint",
+                "struct",
+                nullable=True,
+                default=None,
+                struct=Struct("Endpoint", (Column("host", "string"), Column("port", "uint16"))),
+            ),
+            _assignment("client_tags", Struct("KeyValue", KEY_VALUE)),
+        ),
+    ),
+    StoredRecord("StreamsGroupTargetAssignmentMetadata", 20, (GROUP_ID,), ASSIGNMENT_EPOCH),
+    StoredRecord(
+        "StreamsGroupTargetAssignmentMember",
+        21,
+        (GROUP_ID, MEMBER_ID),
+        tuple(_assignment(kind, TARGET_TASK_IDS) for kind in TASK_KINDS),
+    ),
+    StoredRecord(
+        "StreamsGroupCurrentMemberAssignment",
+        22,
+        (GROUP_ID, MEMBER_ID),
+        (
+            *CURRENT_STATE,
+            *(_assignment(kind, CURRENT_TASK_IDS) for kind in TASK_KINDS),
+            *(_assignment(f"{kind}_pending_revocation", CURRENT_TASK_IDS) for kind in TASK_KINDS),
+        ),
+    ),
+    StoredRecord(
+        "StreamsGroupTopology",
+        23,
+        (GROUP_ID,),
+        (Column("epoch", "int32"), _assignment("subtopologies", SUBTOPOLOGY)),
+    ),
+)
+
 TRANSACTION = (
     StoredRecord(
         "TransactionLog",
@@ -315,4 +418,10 @@ SHARE_STATE = (
     ),
 )
 
-MODULES = {"group": GROUP, "share_group": SHARE_GROUP, "transaction": TRANSACTION, "share_state": SHARE_STATE}
+MODULES = {
+    "group": GROUP,
+    "share_group": SHARE_GROUP,
+    "streams_group": STREAMS_GROUP,
+    "transaction": TRANSACTION,
+    "share_state": SHARE_STATE,
+}

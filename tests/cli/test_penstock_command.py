@@ -13,6 +13,7 @@ from penstock.cli.bootstrap_default import with_bootstrap
 from penstock.cli.commands import COMMANDS, TOOLS
 from penstock.wire.messages.find_coordinator import FindCoordinatorRequest
 from penstock.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from tests.broker.streams_members import StreamsMember, plain, settle
 from tests.cli.running import Cli, without_escapes
 from tests.support.processes import wait_for
 from tests.support.wire_client import WireClient
@@ -223,6 +224,26 @@ def test_share_groups(cli: Cli, penstock_topic: str, produce: Produce) -> None:
         (of_offsets,) = cli.json("share-groups", "--describe", "--group", group)
         assert [each["topic"] for each in of_offsets["offsets"]] in ([], [penstock_topic])
     unknown = cli.refused("share-groups", "--describe", "--group", "nobody", "--output", "json")
+    assert "nobody" in unknown
+
+
+def test_streams_groups(cli: Cli, penstock_topic: str, produce: Produce) -> None:
+    group = f"{penstock_topic}-streams"
+    with StreamsMember(cli.bootstrap_servers, group, plain(penstock_topic), member_id="m") as member:
+        find = FindCoordinatorRequest(coordinator_keys=[group])
+        wait_for(lambda: member.client.send(find).coordinators[0].error_code == 0)
+        wait_for(lambda: member.join().error_code == 0)
+        settle(member)
+        listed = {each["group"]: each for each in cli.json("streams-groups", "--list")}
+        assert listed[group]["type"] == "Streams"
+        (state,) = cli.json("streams-groups", "--describe", "--group", group, "--state")
+        assert (state["state"], state["member_count"]) == ("Stable", 1)
+        (of_members,) = cli.json("streams-groups", "--describe", "--group", group, "--members")
+        ((told,),) = [of_members["members"]]
+        assert (told["member_id"], told["active_tasks"][0], told["standby_tasks"]) == ("m", "0_0", [])
+        (of_offsets,) = cli.json("streams-groups", "--describe", "--group", group)
+        assert of_offsets["offsets"][0]["topic"] == penstock_topic
+    unknown = cli.refused("streams-groups", "--describe", "--group", "nobody", "--output", "json")
     assert "nobody" in unknown
 
 

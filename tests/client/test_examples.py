@@ -41,6 +41,7 @@ SHOWN_ONLY = {
         "reassign_partitions",
         "list_reassignments",
         "describe_share_groups",
+        "describe_streams_groups",
         "terminate_transaction",
     ),
 }

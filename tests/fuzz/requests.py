@@ -162,7 +162,8 @@ class Requests:
         chance = self.chance
         usual: Sequence[int] = _INTEGERS.get(name, (0, 0, 0, 1, 1, 2, -1))
         if chance.random() < 0.9 or name in ("num_partitions", "count", "max_wait_ms"):
-            return chance.choice(usual)
+            number = chance.choice(usual)
+            return max(number, 0) if kind.startswith("u") else number
         bits = _WIDTHS[kind]
         if kind.startswith("u"):
             return chance.choice((0, 1, 2**bits - 1))

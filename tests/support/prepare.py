@@ -13,7 +13,14 @@ from collections.abc import Callable
 import pytest
 
 from tests.faults.drivers import programs
-from tests.support import apache_connect, apache_kafka, java_tools, kafka_streams, toolchains
+from tests.support import (
+    apache_connect,
+    apache_kafka,
+    java_tools,
+    kafka_streams,
+    kafka_streams_programs,
+    toolchains,
+)
 from tests.support.processes import dying_with_us
 
 STEPS: tuple[Callable[[], object], ...] = (
@@ -21,6 +28,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     apache_kafka.tool_jvm_flags,
     java_tools.command,
     kafka_streams.command,
+    kafka_streams_programs.word_count,
     toolchains.franz_go_command,
     toolchains.java_command,
     toolchains.kafkajs_command,

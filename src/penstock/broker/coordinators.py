@@ -14,11 +14,12 @@ from penstock.broker.partition import Partition
 from penstock.broker.shards import Shards
 from penstock.broker.share_groups import Sharing
 from penstock.broker.share_states import ShareStates
+from penstock.broker.streams_topics import StreamsTopics
 from penstock.broker.transaction_markers import MarkerWriter, OwnMarkers
 from penstock.broker.transaction_membership import Operation, Question, ToCoordinators, is_asked
-from penstock.controller.features import GROUP_VERSION
+from penstock.controller.features import GROUP_VERSION, STREAMS_VERSION
 from penstock.controller.image import TopicImage
-from penstock.group.groups import CONSUMER
+from penstock.group.groups import CONSUMER, STREAMS
 from penstock.group.shard import GroupShard
 from penstock.group.share_state import ShareStateShard
 from penstock.machine import Producer
@@ -63,6 +64,9 @@ class Coordinators:
         )
         states = ShareStates(lambda: broker.settings, broker.registration, broker.peers, self.share_states)
         self.sharing = Sharing(broker, states)
+        self.streams_topics = StreamsTopics(
+            broker.loop, broker.clock, lambda *topic: broker.topic_creation.create(*topic)
+        )
         self._is_started = False
         self._to_load: list[Partition] = []
 
@@ -85,6 +89,12 @@ class Coordinators:
         """Whether the protocol of KIP-848 is switched on."""
         is_wanted = CONSUMER in self.broker.settings.group_coordinator_rebalance_protocols
         return is_wanted and self.broker.features.level(GROUP_VERSION) >= 1
+
+    @property
+    def serves_streams_groups(self) -> bool:
+        """Whether the protocol of KIP-1071 is switched on."""
+        is_wanted = STREAMS in self.broker.settings.group_coordinator_rebalance_protocols
+        return is_wanted and self.broker.features.level(STREAMS_VERSION) >= 1
 
     def all(self) -> Iterator[Shards[Any]]:
         yield self.groups
@@ -147,6 +157,7 @@ class Coordinators:
 
     def close(self) -> None:
         self.sharing.close()
+        self.streams_topics.close()
         self.markers.close()
         for shards in self.all():
             shards.close()

@@ -99,6 +99,9 @@ TOOLS = {
     "consumer-groups": _tool("kafka-consumer-groups", "show groups and their lag, reset offsets", view=True),
     "groups": _tool("kafka-groups", "list groups of every kind", view=True),
     "share-groups": _tool("kafka-share-groups", "show share groups and reset their offsets", view=True),
+    "streams-groups": _tool(
+        "kafka-streams-groups", "show groups of Kafka Streams and reset their offsets", view=True
+    ),
     "configs": _tool("kafka-configs", "show and change the configs of topics, brokers, users ...", view=True),
     "acls": _tool("kafka-acls", "show and change who may do what", view=True),
     "get-offsets": _tool("kafka-get-offsets", "show the offsets of partitions", view=True),

@@ -14,6 +14,7 @@ METADATA_VERSION = "metadata.version"
 GROUP_VERSION = "group.version"
 TRANSACTION_VERSION = "transaction.version"
 SHARE_VERSION = "share.version"
+STREAMS_VERSION = "streams.version"
 
 
 class Levels(NamedTuple):
@@ -29,6 +30,7 @@ SUPPORTED_FEATURES: Mapping[str, Levels] = {
     GROUP_VERSION: Levels(0, 1),
     TRANSACTION_VERSION: Levels(0, 2),
     SHARE_VERSION: Levels(0, 1),
+    STREAMS_VERSION: Levels(0, 1),
 }
 FIRST_FEATURES: Mapping[str, int] = {name: levels.highest for name, levels in SUPPORTED_FEATURES.items()}
 """What a new cluster has switched on."""

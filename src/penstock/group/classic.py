@@ -25,7 +25,7 @@ from penstock.group.classic_rebalance import (
     sync_from_leader,
     synced,
 )
-from penstock.group.groups import CONSUMER, GroupContext, check_group_id
+from penstock.group.groups import CONSUMER, STREAMS, GroupContext, check_group_id
 from penstock.group.parts import OnTimer, Part, Replay
 from penstock.machine import Caller, Outcome, RecordContext, Ticket, TimerKey
 from penstock.wire.messages.describe_groups import DescribedGroup
@@ -160,7 +160,7 @@ class ClassicGroups(Part):
         """The first one in a group makes it, in the place of an empty group of another kind if need be."""
         group_id = joining.request.group_id
         other = self.context.groups.get(group_id)
-        if other is not None and not (other.KIND == CONSUMER and other.is_empty):
+        if other is not None and not (other.KIND in (CONSUMER, STREAMS) and other.is_empty):
             raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         if joining.request.member_id:
             raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID)

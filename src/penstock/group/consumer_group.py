@@ -16,7 +16,7 @@ from penstock.group.consumer_member import (
     MemberMetadata,
 )
 from penstock.group.groups import CONSUMER, CheckPartition
-from penstock.group.modern_group import ModernGroup
+from penstock.group.modern_group import TopicGroup
 from penstock.group.subscriptions import ResolvedRegex, Subscriptions
 from penstock.machine import Outcome
 from penstock.wire.schema import StoredMessage
@@ -38,7 +38,7 @@ PROTOCOL_TYPE = "consumer"
 FIRST_COMMIT_VERSION_WITH_EPOCHS = 9
 
 
-class ConsumerGroup(ModernGroup[Member]):
+class ConsumerGroup(TopicGroup[Member]):
     KIND: ClassVar[str] = CONSUMER
 
     def __init__(self, group_id: str) -> None:

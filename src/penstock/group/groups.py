@@ -17,6 +17,7 @@ CheckPartition = Callable[[str, bytes, int], None]
 CLASSIC = "classic"
 CONSUMER = "consumer"
 SHARE = "share"
+STREAMS = "streams"
 
 
 class Group(ABC):

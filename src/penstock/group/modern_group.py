@@ -1,4 +1,4 @@
-"""What consumer groups and share groups have in common: their coordinator assigns, and counts in epochs.
+"""What consumer, share and streams groups have in common: their coordinator assigns, and counts in epochs.
 
 The *group epoch* grows with each change that calls for another assignment: members, what they subscribe to, the
 partitions of those topics. The *assignment epoch* is the group epoch that the target assignment was computed for. A
@@ -7,6 +7,7 @@ partitions of those topics. The *assignment epoch* is the group epoch that the t
 `fold_...` takes one record; nothing else changes a group.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +15,7 @@ from penstock.errors import ApiError, ErrorCode
 from penstock.group.groups import Group
 
 MemberT = TypeVar("MemberT")
+TargetT = TypeVar("TargetT")
 Assignment = Mapping[bytes, frozenset[int]]
 """Partitions by topic id."""
 NO_ASSIGNMENT: Assignment = {}
@@ -21,7 +23,7 @@ NO_ASSIGNMENT: Assignment = {}
 FIRST_EPOCH = 1
 
 
-class ModernGroup(Group, Generic[MemberT]):
+class ModernGroup(Group, Generic[MemberT, TargetT]):
     def __init__(self, group_id: str) -> None:
         super().__init__(group_id)
         self.group_epoch = FIRST_EPOCH
@@ -29,7 +31,7 @@ class ModernGroup(Group, Generic[MemberT]):
         self.assignment_epoch = FIRST_EPOCH
         self.assignment_timestamp_ms = 0
         self.members: dict[str, MemberT] = {}
-        self.target: dict[str, Assignment] = {}
+        self.target: dict[str, TargetT] = {}
 
     def member(self, member_id: str) -> MemberT:
         member = self.members.get(member_id)
@@ -44,7 +46,7 @@ class ModernGroup(Group, Generic[MemberT]):
         last_ms = self.assignment_timestamp_ms
         return not last_ms or not interval_ms or now_ms >= last_ms + interval_ms
 
-    # the records that both kinds have, each with keys and values of its own
+    # the records that all kinds have, each with keys and values of its own
 
     def fold_epoch(self, key: Any, value: Any) -> None:
         if value is not None:
@@ -59,7 +61,18 @@ class ModernGroup(Group, Generic[MemberT]):
         if value is None:
             self.target.pop(key.member_id, None)
         else:
-            self.target[key.member_id] = decode_assignment(value.topic_partitions)
+            self.target[key.member_id] = self.decode_target(value)
+
+    @abstractmethod
+    def decode_target(self, value: Any) -> TargetT:
+        """What a member shall have, as it is stored."""
+
+
+class TopicGroup(ModernGroup[MemberT, Assignment]):
+    """One whose members get partitions of topics."""
+
+    def decode_target(self, value: Any) -> Assignment:
+        return decode_assignment(value.topic_partitions)
 
 
 def decode_assignment(topics: Any) -> Assignment:

@@ -1,8 +1,8 @@
 """One shard of the group coordinator: the machine over one partition of `__consumer_offsets`.
 
-Its parts each own one subject: `offsets`, `classic` groups, `consumer` groups (KIP-848), `share` groups. The shard only
-finds the part that a record or a timer belongs to; requests are put to the parts directly, but for those of the classic
-protocol, which both classic and consumer groups serve.
+Its parts each own one subject: `offsets`, `classic` groups, `consumer` groups (KIP-848), `share` groups, `streams`
+groups (KIP-1071). The shard only finds the part that a record or a timer belongs to; requests are put to the parts
+directly, but for those of the classic protocol, which both classic and consumer groups serve.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,21 @@ from penstock.group.groups import CONSUMER, GroupContext
 from penstock.group.offsets import Offsets
 from penstock.group.parts import ClassicProtocol, OnTimer, Replay
 from penstock.group.share import ShareGroups
+from penstock.group.streams.groups import StreamsGroups
 from penstock.machine import Outcome, Producer, RecordContext, Ticket, TimerKey
 from penstock.settings.broker import BrokerSettings
 from penstock.wire.schema import RecordTypes, StoredMessage
 from penstock.wire.stored import group as group_records
 from penstock.wire.stored import share_group as share_group_records
+from penstock.wire.stored import streams_group as streams_group_records
 
 
 class GroupShard:
-    RECORD_TYPES: ClassVar[RecordTypes] = {**group_records.RECORD_TYPES, **share_group_records.RECORD_TYPES}
+    RECORD_TYPES: ClassVar[RecordTypes] = {
+        **group_records.RECORD_TYPES,
+        **share_group_records.RECORD_TYPES,
+        **streams_group_records.RECORD_TYPES,
+    }
 
     def __init__(
         self, image: ClusterImage, settings: Callable[[], BrokerSettings], new_id: Callable[[], str]
@@ -34,7 +40,8 @@ class GroupShard:
         self.classic = ClassicGroups(self.context)
         self.consumer = ConsumerGroups(self.context, self.classic)
         self.share = ShareGroups(self.context)
-        self._parts = (self.offsets, self.classic, self.consumer, self.share)
+        self.streams = StreamsGroups(self.context)
+        self._parts = (self.offsets, self.classic, self.consumer, self.share, self.streams)
         self._replays: dict[type[StoredMessage], Replay] = {}
         self._timers: dict[str, OnTimer] = {}
         for part in self._parts:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from penstock.errors import ApiError, ErrorCode
 from penstock.group.groups import SHARE, CheckPartition
-from penstock.group.modern_group import NO_ASSIGNMENT, ModernGroup, decode_assignment
+from penstock.group.modern_group import NO_ASSIGNMENT, TopicGroup, decode_assignment
 from penstock.group.share_members import ShareMember
 from penstock.group.share_partitions import SharePartitions
 from penstock.machine import Outcome
@@ -29,7 +29,7 @@ from penstock.wire.stored.share_group import (
 )
 
 
-class ShareGroup(ModernGroup[ShareMember]):
+class ShareGroup(TopicGroup[ShareMember]):
     KIND: ClassVar[str] = SHARE
 
     def __init__(self, group_id: str) -> None:

@@ -21,13 +21,20 @@ from penstock.settings.sections.log import LogSettings
 from penstock.settings.sections.replication import ReplicationSettings
 from penstock.settings.sections.server import ServerSettings
 from penstock.settings.sections.share import ShareGroupSettings
+from penstock.settings.sections.streams import StreamsGroupSettings
 from penstock.settings.sections.transaction import TransactionSettings
 from penstock.settings.table import Table, UnknownName, table_of
 
 
 @dataclass(frozen=True)
 class BrokerSettings(
-    TransactionSettings, ShareGroupSettings, GroupSettings, ReplicationSettings, LogSettings, ServerSettings
+    TransactionSettings,
+    StreamsGroupSettings,
+    ShareGroupSettings,
+    GroupSettings,
+    ReplicationSettings,
+    LogSettings,
+    ServerSettings,
 ):
     """`overrides` is the text that was configured, by name: DescribeConfigs shows it as such."""
 

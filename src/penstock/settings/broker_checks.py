@@ -132,7 +132,7 @@ _IN_ORDER = (
     ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
     *(
         order
-        for kind in ("consumer", "share")
+        for kind in ("consumer", "share", "streams")
         for what in ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
         for order in (
             (f"group.{kind}.min.{what}", f"group.{kind}.{what}"),
@@ -141,6 +141,8 @@ _IN_ORDER = (
     ),
     ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
     ("group.share.heartbeat.interval.ms", "group.share.session.timeout.ms"),
+    ("group.streams.heartbeat.interval.ms", "group.streams.session.timeout.ms"),
+    ("group.streams.num.standby.replicas", "group.streams.max.standby.replicas"),
     ("group.share.min.delivery.count.limit", "group.share.delivery.count.limit"),
     ("group.share.delivery.count.limit", "group.share.max.delivery.count.limit"),
     ("group.share.min.record.lock.duration.ms", "group.share.record.lock.duration.ms"),

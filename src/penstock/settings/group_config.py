@@ -123,6 +123,36 @@ class GroupConfig:
         at_least(0),
         broker_synonyms=_from("group.share.assignment.interval.ms"),
     )
+    streams_session_timeout_ms: int = integer(
+        45_000,
+        "How long a member of a streams group may be silent.",
+        at_least(1),
+        broker_synonyms=_from("group.streams.session.timeout.ms"),
+    )
+    streams_heartbeat_interval_ms: int = integer(
+        5000,
+        "How often members of a streams group are told to heartbeat.",
+        at_least(1),
+        broker_synonyms=_from("group.streams.heartbeat.interval.ms"),
+    )
+    streams_num_standby_replicas: int = integer(
+        0,
+        "The standby replicas of each stateful task.",
+        at_least(0),
+        broker_synonyms=_from("group.streams.num.standby.replicas"),
+    )
+    streams_initial_rebalance_delay_ms: int = integer(
+        3000,
+        "How long a new streams group waits for more members before its first assignment.",
+        at_least(0),
+        broker_synonyms=_from("group.streams.initial.rebalance.delay.ms"),
+    )
+    streams_assignment_interval_ms: int = integer(
+        1000,
+        "The least time between two assignments of a streams group.",
+        at_least(0),
+        broker_synonyms=_from("group.streams.assignment.interval.ms"),
+    )
 
     @classmethod
     def from_configs(cls, overrides: Mapping[str, str], broker: BrokerSettings) -> "GroupConfig":
@@ -153,12 +183,17 @@ class _Bound:
     name: str
     least_name: str
     most_name: str
-    least: int
-    most: int
+    least: int | None
+    most: int | None
+    """None where the broker has no such bound."""
 
     @property
     def attribute(self) -> str:
         return _attribute(self.name)
+
+    def clamp(self, value: int) -> int:
+        value = value if self.least is None else max(value, self.least)
+        return value if self.most is None else min(value, self.most)
 
 
 def _attribute(name: str) -> str:
@@ -166,14 +201,14 @@ def _attribute(name: str) -> str:
 
 
 def _bounds(broker: BrokerSettings) -> Iterator[_Bound]:
-    """Every setting that the broker has a synonym for has bounds there, too."""
+    """Nearly every setting that the broker has a synonym for has bounds there, too."""
     for one in GROUP_TABLE.values():
         if one.broker_synonyms:
             kind, _, rest = one.name.partition(".")
+            rest = rest.removeprefix("num.")
             least, most = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
-            yield _Bound(
-                one.name, least, most, getattr(broker, _attribute(least)), getattr(broker, _attribute(most))
-            )
+            limits = (getattr(broker, _attribute(name), None) for name in (least, most))
+            yield _Bound(one.name, least, most, *limits)
 
 
 def check_group_configs(overrides: Mapping[str, str], broker: BrokerSettings) -> None:
@@ -184,11 +219,11 @@ def check_group_configs(overrides: Mapping[str, str], broker: BrokerSettings) ->
     config = GroupConfig.from_configs(overrides, broker)
     for bound in _bounds(broker):
         value = getattr(config, bound.attribute)
-        if value < bound.least:
+        if bound.least is not None and value < bound.least:
             raise ConfigError(f"{bound.name} must be greater than or equal to {bound.least_name}")
-        if value > bound.most:
+        if bound.most is not None and value > bound.most:
             raise ConfigError(f"{bound.name} must be less than or equal to {bound.most_name}")
-    for kind in ("consumer", "share"):
+    for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
         if getattr(config, _attribute(session)) <= getattr(config, _attribute(heartbeat)):
             raise ConfigError(f"{session} must be greater than {heartbeat}")
@@ -224,7 +259,7 @@ class GroupConfigs:
 def _in_force(overrides: Mapping[str, str], broker: BrokerSettings) -> GroupConfig:
     config = GroupConfig.from_configs(overrides, broker)
     bounded: dict[str, Any] = {
-        bound.attribute: min(max(getattr(config, bound.attribute), bound.least), bound.most)
+        bound.attribute: bound.clamp(getattr(config, bound.attribute))
         for bound in _bounds(broker)
         if bound.name in overrides
     }

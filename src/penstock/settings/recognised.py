@@ -102,22 +102,6 @@ ssl.truststore.password password per-broker -
 ssl.truststore.type string per-broker JKS
 """
 
-_STREAMS = """
-group.streams.assignment.interval.ms int cluster-wide 1000
-group.streams.heartbeat.interval.ms int read-only 5000
-group.streams.initial.rebalance.delay.ms int read-only 3000
-group.streams.max.assignment.interval.ms int read-only 15000
-group.streams.max.heartbeat.interval.ms int read-only 15000
-group.streams.max.session.timeout.ms int read-only 60000
-group.streams.max.size int read-only 2147483647
-group.streams.max.standby.replicas int read-only 2
-group.streams.min.assignment.interval.ms int read-only 0
-group.streams.min.heartbeat.interval.ms int read-only 5000
-group.streams.min.session.timeout.ms int read-only 45000
-group.streams.num.standby.replicas int read-only 0
-group.streams.session.timeout.ms int read-only 45000
-"""
-
 _METRICS = """
 auto.include.jmx.reporter boolean read-only true
 kafka.metrics.polling.interval.secs int read-only 10
@@ -237,7 +221,6 @@ _GROUPS = (
         Effect.LATER,
         _SECURITY,
     ),
-    ("Streams groups: not there yet.", Effect.LATER, _STREAMS),
     ("Metrics: reporters in Java have no effect, the rest is not there yet.", Effect.LATER, _METRICS),
     ("TLS to ZooKeeper and the migration from ZooKeeper: not there.", Effect.LATER, _ZOOKEEPER),
     ("Tiered storage: there is none.", Effect.NO_EFFECT, _TIERED),

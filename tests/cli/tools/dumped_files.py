@@ -8,6 +8,8 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from penstock.wire.messages.delete_groups import DeleteGroupsRequest
+from tests.broker.streams_members import StreamsMember, counting, plain, settle
 from tests.foreign_clients.drivers.confluent import ConfluentClient
 from tests.foreign_clients.drivers.model import CODECS
 from tests.foreign_clients.samples import KEEP_FOR_EVER, numbered_records, varied_records
@@ -35,6 +37,7 @@ def written_by(peer: str, directory: Path) -> KafkaServer:
         _write_transactions(server)
         _write_groups(server)
         _write_share_group(server)
+        _write_streams_groups(server)
         return server
 
 
@@ -75,6 +78,25 @@ def _write_groups(server: KafkaServer) -> None:
     commit_alone(server.bootstrap, "deleted-group", {(WORK, 0): 1})
     admin = AdminClient({"bootstrap.servers": server.bootstrap, "log_level": 0})
     admin.delete_consumer_groups(["deleted-group"])["deleted-group"].result(30)
+
+
+def _write_streams_groups(server: KafkaServer) -> None:
+    """One with two members and standbys, and one that is gone."""
+    settings = {"streams.num.standby.replicas": "1"}
+    client = ConfluentClient(server.bootstrap)
+    client.alter_configs("GROUP", "streams-group", settings)
+    client.close()
+    topology = counting("streams-group", WORK)
+    with (
+        StreamsMember(server.bootstrap, "streams-group", topology, endpoint=("here", 7001)) as alice,
+        StreamsMember(server.bootstrap, "streams-group", topology) as bob,
+        StreamsMember(server.bootstrap, "deleted-streams-group", plain(WORK)) as carol,
+    ):
+        for each in (alice, bob, carol):
+            each.join()
+        settle(alice, bob)
+        carol.leave()
+        carol.client.send(DeleteGroupsRequest([carol.group_id]))
 
 
 def _write_share_group(server: KafkaServer) -> None:

@@ -106,6 +106,7 @@ def test_files_of_controllers(apache: KafkaServer, request: pytest.FixtureReques
     ("topic", "decoder", "says"),
     [
         ("__consumer_offsets", "--offsets-decoder", '"group":"classic-group"'),
+        ("__consumer_offsets", "--offsets-decoder", '"groupId":"deleted-streams-group"'),
         ("__transaction_state", "--transaction-log-decoder", '"transactionalId":"transactional-id"'),
         ("__share_group_state", "--share-group-state-decoder", '"groupId":"share-group"'),
     ],

@@ -1,4 +1,4 @@
-"""What the views of consumer groups and of share groups have in common: `--describe`, of offsets, members or state."""
+"""What the views of groups of every kind have in common: `--describe`, of offsets, members or state."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ from penstock.wire_client import Cluster, now
 FLAGS = ("describe", "group", "all-groups", "members", "offsets", "state", "verbose", "timeout")
 
 
-class Member(Protocol):
-    @property
-    def assignment(self) -> Iterable[TopicPartition]: ...
-
-
 class Description(DescribedGroup, Protocol):
     @property
-    def members(self) -> Sequence[Member]: ...
+    def members(self) -> Sequence[object]: ...
 
 
 Group = TypeVar("Group", bound=Description)

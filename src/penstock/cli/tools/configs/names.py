@@ -13,14 +13,6 @@ CLIENT_QUOTAS = (
 )
 IP_QUOTAS = ("connection_creation_rate",)
 CLIENT_METRICS_CONFIGS = ("interval.ms", "match", "metrics")
-STREAMS_GROUP_CONFIGS = (
-    "streams.assignment.interval.ms",
-    "streams.heartbeat.interval.ms",
-    "streams.initial.rebalance.delay.ms",
-    "streams.num.standby.replicas",
-    "streams.session.timeout.ms",
-)
-"""Configs of groups that Kafka has and our broker does not."""
 
 
 def config_names() -> dict[str, list[str]]:
@@ -37,5 +29,5 @@ def config_names() -> dict[str, list[str]]:
         CLIENTS: [*CLIENT_QUOTAS],
         IPS: [*IP_QUOTAS],
         CLIENT_METRICS: [*CLIENT_METRICS_CONFIGS],
-        GROUPS: sorted({*GROUP_TABLE, *STREAMS_GROUP_CONFIGS}),
+        GROUPS: sorted(GROUP_TABLE),
     }

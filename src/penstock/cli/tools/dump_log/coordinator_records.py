@@ -13,7 +13,7 @@ from penstock.group.consumer_protocol import AssignedPartitions, Subscription
 from penstock.records.reader import Record
 from penstock.wire.codec import decode_message
 from penstock.wire.schema import RecordTypes, StoredMessage, VersionedMessage
-from penstock.wire.stored import group, share_group, share_state, transaction
+from penstock.wire.stored import group, share_group, share_state, streams_group, transaction
 from penstock.wire.stored_records import decode_key
 
 DELETED = "<DELETE>"
@@ -29,7 +29,8 @@ class _Skipped(Exception):
 
 
 def offsets_decoder() -> Decoder:
-    return _decoder({**group.RECORD_TYPES, **share_group.RECORD_TYPES}, _group_value_as_json)
+    types = {**group.RECORD_TYPES, **share_group.RECORD_TYPES, **streams_group.RECORD_TYPES}
+    return _decoder(types, _group_value_as_json)
 
 
 def transaction_log_decoder() -> Decoder:

@@ -1,1 +1,1 @@
-"""What kafka-consumer-groups and kafka-share-groups have in common: offsets that are to be reset."""
+"""What the tools for groups of a kind have in common: offsets that are to be reset."""

@@ -1,6 +1,7 @@
-"""How kafka-consumer-groups and kafka-share-groups run: one connection, and failures told as they tell them.
+"""How the tools for groups of a kind run: one connection, and failures told as they tell them.
 
-A command that fails says so on standard output and ends with 0, as Kafka's do; only wrong arguments end with 1.
+A command that fails says so on standard output. kafka-consumer-groups and kafka-share-groups end with 0 then, as
+Kafka's do; only wrong arguments end with 1.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from penstock.wire_client.errors import KafkaError
 
 
 def run_group_command(
-    kind: str, parser: OptionParser, options: OptionSet, action: Callable[[Cluster], None]
+    kind: str,
+    parser: OptionParser,
+    options: OptionSet,
+    action: Callable[[Cluster], None],
+    *,
+    failed: int = 0,
 ) -> int:
     try:
         with admin_client(_configs(options), options.value("timeout")) as cluster:
@@ -26,6 +32,7 @@ def run_group_command(
         print_usage_and_exit(parser, str(failure))
     except (CommandFailure, OptionError, KafkaError, ConfigError, OSError) as failure:
         print(f"\nError: Executing {kind} group command failed due to {failure}")
+        return failed
     return 0
 
 

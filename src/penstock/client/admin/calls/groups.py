@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from penstock.client.admin import consumer_groups, group_offsets, groups, share_groups
+from penstock.client.admin import consumer_groups, group_offsets, groups, share_groups, streams_groups
 from penstock.client.admin import list_offsets as offsets
 from penstock.client.admin.calls.outcome import raise_failed, unless_failed
 from penstock.client.admin.consumer_groups import ConsumerGroupDescription
@@ -12,6 +12,7 @@ from penstock.client.admin.group_offsets import CommittedOffset
 from penstock.client.admin.groups import GroupListing, GroupState, GroupType
 from penstock.client.admin.list_offsets import ListedOffset, OffsetSpec
 from penstock.client.admin.share_groups import ShareGroupDescription
+from penstock.client.admin.streams_groups import StreamsGroupDescription
 from penstock.types import TopicPartition
 from penstock.wire_client import Cluster
 
@@ -19,7 +20,7 @@ from penstock.wire_client import Cluster
 async def list_groups(
     cluster: Cluster, *, states: Iterable[GroupState] = (), types: Iterable[GroupType] = ()
 ) -> list[GroupListing]:
-    """The groups that there are: of consumers of either protocol, and share groups.
+    """The groups that there are: of consumers of either protocol, share groups and streams groups.
 
     >>> admin.list_groups()
     []
@@ -52,6 +53,16 @@ async def describe_share_groups(
     admin.describe_share_groups(["workers"])["workers"].members
     """
     return await share_groups.describe_share_groups(cluster, group_ids)
+
+
+async def describe_streams_groups(
+    cluster: Cluster, group_ids: Iterable[str]
+) -> dict[str, StreamsGroupDescription]:
+    """State, topology and members with their tasks of each group of a Kafka Streams program.
+
+    admin.describe_streams_groups(["word-count"])["word-count"].subtopologies
+    """
+    return await streams_groups.describe_streams_groups(cluster, group_ids)
 
 
 async def delete_groups(cluster: Cluster, group_ids: Iterable[str]) -> None:
