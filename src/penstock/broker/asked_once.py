@@ -15,6 +15,7 @@ from penstock.wire.messages.describe_transactions import DescribeTransactionsReq
 from penstock.wire.messages.metadata import MetadataRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from penstock.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from penstock.wire.schema import ApiMessage
 
 
@@ -47,6 +48,7 @@ ANSWERED_ONCE: dict[type[ApiMessage], Once] = {
     MetadataRequest: Once("topics", lambda topic: (topic.name, topic.topic_id)),
     OffsetFetchRequest: Once("groups", _offsets),
     ShareGroupDescribeRequest: Once("group_ids", _name),
+    StreamsGroupDescribeRequest: Once("group_ids", _name),
 }
 
 

@@ -33,6 +33,7 @@ from penstock.wire.messages.offset_commit import OffsetCommitRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 from penstock.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from penstock.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from penstock.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from penstock.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from penstock.wire.schema import ApiMessage, Message
 
@@ -74,6 +75,7 @@ SLICED: dict[type[ApiMessage], tuple[Sliced, ...]] = {
     OffsetFetchRequest: (Sliced("groups", "groups"), Sliced("topics", "topics")),
     OffsetForLeaderEpochRequest: (Sliced("topics", "topics"),),
     ShareGroupDescribeRequest: (Sliced("group_ids", "groups", SLICE_SHARE_GROUPS),),
+    StreamsGroupDescribeRequest: (Sliced("group_ids", "groups"),),
     TxnOffsetCommitRequest: (Sliced("topics", "topics"),),
 }
 
