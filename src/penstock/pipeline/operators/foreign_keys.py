@@ -70,9 +70,9 @@ class ReceiveSubscription(Operator[plan.ReceiveSubscription]):
                     self.drop()
                     continue
             elif instruction in DELETES:
-                self.store.delete(foreign, subscription.key)
+                self.store.delete(foreign, subscription.key, timestamp)
             else:
-                self.store.put(foreign, subscription.key, subscription)
+                self.store.put(foreign, subscription.key, subscription, timestamp)
             self.emit(foreign, subscription, timestamp, headers)
 
 

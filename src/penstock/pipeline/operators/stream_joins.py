@@ -58,13 +58,13 @@ class JoinStreams(Operator[plan.JoinStreams]):
             self.drop()
             return
         if timestamp == clock.stream_time and self.waiting is not None:
-            self._let_go(self.waiting, headers)
+            self._let_go(self.waiting, timestamp, headers)
         first = max(0, timestamp - operation.before_ms)
         last = max(0, timestamp + operation.after_ms)
         partners = self.other.rows_of(key, first, last)
         for other_time, (other, _) in partners:
             if self.waiting is not None:
-                self.waiting.forget(key, other_time, self.other_side)
+                self.waiting.forget(key, other_time, self.other_side, timestamp)
             joined = operation.joiner(key, value, other)
             self.emit(key, joined, max(timestamp, other_time), headers)
         if operation.is_outer and not partners:
@@ -77,7 +77,7 @@ class JoinStreams(Operator[plan.JoinStreams]):
         self.clock.earliest_waiting = min(self.clock.earliest_waiting, timestamp)
         self.waiting.add(key, timestamp, self.own_side, value)
 
-    def _let_go(self, waiting: OuterJoinStore, headers: Headers) -> None:
+    def _let_go(self, waiting: OuterJoinStore, timestamp: int, headers: Headers) -> None:
         clock, now = self.clock, self.context.now_ms
         waits_ms = self.operation.after_ms + self.operation.grace_ms
         # While nothing waits, a check counts as made all the same: in Kafka Streams this sum wraps around.
@@ -98,7 +98,7 @@ class JoinStreams(Operator[plan.JoinStreams]):
                 continue
             for value in waiting.values_at(place):
                 self._emit_alone(waiting.key_at(place), value, place, headers)
-            waiting.remove(place)
+            waiting.remove(place, timestamp)
 
     def _is_open(self, place: Place) -> bool:
         waits_ms = self.left_waits_ms if place[1] == LEFT else self.right_waits_ms

@@ -56,6 +56,8 @@ class SubscriptionStoreSpec(StoreSpec):
 
     foreign_key_serde: Serde | None = None
     key_serde: Serde | None = None
+    value_serde: Serde | None = None
+    """Of the subscriptions."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ def store_of(spec: StoreSpec, application_id: str) -> Any:
             sides = _known(spec.left_serde), _known(spec.right_serde)
             return OuterJoinStore(spec.name, topic, _known(spec.key_serde), *sides)
         case SubscriptionStoreSpec():
-            return SubscriptionStore(spec.name, topic, _known(spec.foreign_key_serde), _known(spec.key_serde))
+            serdes = (spec.foreign_key_serde, spec.key_serde, spec.value_serde)
+            return SubscriptionStore(spec.name, topic, *map(_known, serdes))
         case SuppressionBufferSpec():
             return SuppressionBuffer(spec.name, topic, _known(spec.key_serde), _known(spec.value_serde))
     raise AssertionError(spec)

@@ -115,6 +115,7 @@ class _ForeignKeyJoin:
             self.name("-subscription-store", f"{PREFIX}SUBSCRIPTION-STATE-STORE-"),
             foreign_key_serde=self.foreign_key_serde,
             key_serde=self.key_serde,
+            value_serde=subscription_serde(self.key_serde),
         )
         processor = f"{PREFIX}SUBSCRIPTION-PROCESSOR-"
         receive = ProcessorNode(
