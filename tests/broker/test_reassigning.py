@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -96,7 +97,11 @@ def stored(cluster: PenstockCluster, number: int, topic: str, index: int = 0) ->
     if not found:
         return None
     (directory,) = found
-    return {file.name: file.read_bytes() for file in sorted(directory.glob("*.log"))}
+    segments = {}
+    for file in sorted(directory.glob("*.log")):
+        with suppress(FileNotFoundError):  # it has just been removed
+            segments[file.name] = file.read_bytes()
+    return segments
 
 
 def log_of(segments: dict[str, bytes] | None) -> bytes:

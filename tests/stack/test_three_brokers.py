@@ -115,7 +115,7 @@ def lines_in(file: Path) -> list[str]:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-@pytest.mark.skipif("PENSTOCK_FAULT_CONNECT_ROUNDS" not in os.environ, reason="`make faults` runs it")
+@pytest.mark.long_run("PENSTOCK_FAULT_CONNECT_ROUNDS" in os.environ)
 def test_connectors_work_on_while_brokers_die(
     start_up: StartUp, data_dir: Path, offset: str, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from penstock.testing import InProcessBroker
 from penstock.types import TopicPartition
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from penstock.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from penstock.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -21,10 +22,6 @@ from penstock.wire.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
-from penstock.wire.messages.streams_group_describe import (
-    StreamsGroupDescribeRequest,
-    StreamsGroupDescribeResponse,
-)
 from penstock.wire_client import Cluster, ClusterConfig, CoordinatorKind, Disconnected
 from penstock.wire_client.errors import (
     BrokerUnreachableError,
@@ -146,9 +143,9 @@ def test_an_older_version_on_request(ask: Asker, broker: InProcessBroker) -> Non
 
 def test_an_api_that_the_broker_lacks(ask: Asker, broker: InProcessBroker) -> None:
     async def question(cluster: Cluster) -> Any:
-        return await cluster.ask_any(StreamsGroupDescribeRequest(["g"]), StreamsGroupDescribeResponse)
+        return await cluster.ask_any(DescribeQuorumRequest(), DescribeQuorumResponse)
 
-    with pytest.raises(UnsupportedVersionError, match="STREAMS_GROUP_DESCRIBE") as caught:
+    with pytest.raises(UnsupportedVersionError, match="DESCRIBE_QUORUM") as caught:
         ask(question, broker.bootstrap_servers)
     assert caught.value.java_name == "org.apache.kafka.common.errors.UnsupportedVersionException"
 

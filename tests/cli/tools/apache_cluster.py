@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 BESIDE_APACHE = (
     sweep,
-    pytest.mark.skipif(not IS_WHOLE and PEER != "apache", reason="`make compare` runs it"),
+    pytest.mark.long_run(IS_WHOLE or PEER == "apache"),
 )
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[3]
-PLUGINS = ("tools.suite.alone", "tools.suite.seconds", "tools.suite.processes")
+PLUGINS = ("tools.suite.collection", "tools.suite.alone", "tools.suite.seconds", "tools.suite.processes")
 FAILS_ONCE = """
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def test_fails_once{number}():
 
 def run_suite(directory: Path, files: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     (directory / "pytest.ini").write_text(
-        "[pytest]\naddopts = -p xdist -p no:cacheprovider --strict-markers\n"
+        "[pytest]\naddopts = -p xdist -p no:cacheprovider --strict-markers\nmarkers =\n    long_run(is_asked_for)\n"
     )
     (directory / "conftest.py").write_text(f"pytest_plugins = {PLUGINS!r}\n")
     for name, text in files.items():
