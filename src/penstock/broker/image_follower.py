@@ -84,6 +84,7 @@ class ImageFollower:
         self._watches_brokers = False
         self._task: asyncio.Task[None] | None = None
         self._change: asyncio.Future[None] | None = None
+        self._is_stopped = False
 
     async def start(self, host: Host) -> None:
         """Reads everything, then follows."""
@@ -92,10 +93,19 @@ class ImageFollower:
         self._task = asyncio.get_running_loop().create_task(self._follow())
 
     def stop(self) -> None:
+        """Nobody waits for news any more, nor will."""
+        self._is_stopped = True
         if self._task is not None:
             self._task.cancel()
-        for waiting in (*self._waiting, *self._rereading):
+        for waiting in (*self._waiting, *self._rereading, self._change):
+            if waiting is not None:
+                waiting.cancel()
+
+    def _new_wait(self) -> "asyncio.Future[None]":
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._is_stopped:
             waiting.cancel()
+        return waiting
 
     def reload(self) -> None:
         """The session was lost: anything may have changed."""
@@ -107,7 +117,7 @@ class ImageFollower:
         sequence = _sequence(change_path)
         if sequence <= self._last:
             return
-        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting = self._new_wait()
         self._waiting[waiting] = sequence
         self._has_news.set()
         try:
@@ -122,7 +132,7 @@ class ImageFollower:
 
     def _has_changed(self) -> "asyncio.Future[None]":
         if self._change is None or self._change.done():
-            self._change = asyncio.get_running_loop().create_future()
+            self._change = self._new_wait()
         return asyncio.shield(self._change)
 
     def _tell(self, changes: Changes | None) -> None:
@@ -137,7 +147,7 @@ class ImageFollower:
 
     async def read_now(self, changes: Changes) -> None:
         """For who does not know what became of a change: returns when the image has been read since."""
-        reading: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        reading = self._new_wait()
         self._rereading.append(reading)
         self.read_again(changes)
         await reading
