@@ -1,8 +1,10 @@
 """The broker beside a ZooKeeper in which somebody else has been at work."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
@@ -13,6 +15,11 @@ from penstock.controller.changes import Changes, encode_changes
 from penstock.controller.image import TopicImage
 from penstock.errors import ErrorCode
 from penstock.testing import InProcessBroker
+from penstock.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from tests.broker.asking import batch_of, create_topic, metadata, new_topic, produced, values_in
 from tests.broker.conftest import only_penstock
 from tests.support.processes import wait_for
@@ -174,3 +181,56 @@ def test_only_the_youngest_changes_are_kept(
         broker.run(broker.broker.controller._clear_changes())
         assert sorted(zookeeper.get_children(znodes.CHANGES)) == names[-3:]
         new_topic(client, "one-more")
+
+
+def test_who_is_in_sync_and_no_replica_does_not_count(
+    broker: InProcessBroker, zookeeper: KazooClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "orders")
+        state = json.loads(zookeeper.get(path := znodes.state_path(topic, 0))[0])
+        state |= {"isr": [0, 7], "isr_epochs": [*state["isr_epochs"], 1], "leader_epoch": 1}
+        with zookeeper.transaction() as transaction:
+            transaction.set_data(path, json.dumps(state).encode())
+            news = encode_changes(Changes(states={topic: {0}}))
+            transaction.create(znodes.CHANGE_PREFIX, news, sequence=True)
+        wait_for(lambda: metadata(client, topic).topics[0].partitions[0].leader_epoch == 1, what="the state")
+        assert metadata(client, topic).topics[0].partitions[0].isr_nodes == [0]
+        assert values_in(client, topic) == []
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_a_move_that_is_called_off_takes_nobody_in_sync_with_it(
+    broker: InProcessBroker, zookeeper: KazooClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was to come is in sync just before, and is no replica just after."""
+    path = znodes.broker_path(7)
+    zookeeper.create(path, zookeeper.get(znodes.broker_path(0))[0], ephemeral=True)
+    life = zookeeper.exists(path).creation_transaction_id
+    with WireClient(broker.bootstrap_servers) as client:
+        topic = new_topic(client, "orders")
+        node = json.loads(zookeeper.get(znodes.topic_path(topic))[0])
+        node |= {"partitions": {"0": [0, 7]}, "adding_replicas": {"0": [7]}, "removing_replicas": {"0": []}}
+        with zookeeper.transaction() as transaction:
+            transaction.set_data(znodes.topic_path(topic), json.dumps(node).encode())
+            news = encode_changes(Changes(topics={topic}))
+            transaction.create(znodes.CHANGE_PREFIX, news, sequence=True)
+        image = broker.broker.image
+        wait_for(lambda: image.topics[topic].partitions[0].adding == (7,), what="the move")
+        state = json.loads(zookeeper.get(path := znodes.state_path(topic, 0))[0])
+        state |= {"isr": [0, 7], "isr_epochs": [*state["isr_epochs"], life]}
+        transact = broker.broker.coordination.transact
+
+        async def be_slower_than_the_leader(*arguments: Any) -> str:
+            monkeypatch.undo()
+            await asyncio.to_thread(zookeeper.set, path, json.dumps(state).encode())
+            return await transact(*arguments)
+
+        monkeypatch.setattr(broker.broker.coordination, "transact", be_slower_than_the_leader)
+        partition = ReassignablePartition(0, None)
+        answer = client.send(
+            AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(topic, [partition])])
+        )
+        assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
+        assert json.loads(zookeeper.get(znodes.topic_path(topic))[0])["partitions"] == {"0": [0]}
+        assert json.loads(zookeeper.get(path)[0])["isr"] == [0]

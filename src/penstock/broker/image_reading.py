@@ -58,7 +58,8 @@ async def read_configs(coordination: Coordination, path: str) -> dict[str, str]:
 
 
 async def read_topic(coordination: Coordination, name: str) -> ReadTopic | None:
-    """A topic with all its partitions; None if there is none. A partition whose state is not written has no leader."""
+    """A topic with all its partitions; None if there is none. A partition whose state is not written has no leader. Who
+    is in sync and no replica, and stays so, does not count."""
     version = -1
     while True:
         try:
@@ -71,6 +72,7 @@ async def read_topic(coordination: Coordination, name: str) -> ReadTopic | None:
         topic_id, assignment = decoded(znodes.topic_path(name), znodes.decode_topic, node.data)
         states = await read_states(coordination, name, assignment)
         if all(map(is_consistent, states.values())) or node.version == version:
+            states = {index: _of_replicas_only(state) for index, state in states.items()}
             return ReadTopic(TopicImage(name, topic_id, states, node.version), configs)
         version = node.version
 
@@ -78,6 +80,12 @@ async def read_topic(coordination: Coordination, name: str) -> ReadTopic | None:
 def is_consistent(state: ReplicaSet) -> bool:
     """Whether the assignment that it was put together with is as new as the state."""
     return set(state.isr) <= set(state.replicas)
+
+
+def _of_replicas_only(state: ReplicaSet) -> ReplicaSet:
+    if is_consistent(state):
+        return state
+    return state.with_isr(tuple(one for one in state.isr if one in state.replicas))
 
 
 async def read_states(

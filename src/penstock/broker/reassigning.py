@@ -12,7 +12,6 @@ becomes controller, so it goes on where another controller has left off.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from penstock.broker.controller import Controller, NotController
 from penstock.broker.coordination import CoordinationError, NoNode, TooLarge, VersionConflict
@@ -137,13 +136,13 @@ class Reassigning:
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
 
     async def _write(self, topic: TopicImage, changed: Mapping[int, ReplicaSet]) -> None:
-        """Returns when this broker's image has it."""
+        """Returns when this broker's image has it. States are written also where they stay as they are: a change of who
+        is in sync that was made since they were read is none that this was decided on."""
         assignment = {index: state.assignment for index, state in {**topic.partitions, **changed}.items()}
         data = znodes.encode_topic(topic.topic_id, assignment)
         states = (
             self.controller.state_operation(TopicPartition(topic.name, index), state)
             for index, state in changed.items()
-            if _has_new_state(topic.partitions[index], state)
         )
         for index, state in changed.items():
             _tell(TopicPartition(topic.name, index), state)
@@ -188,10 +187,6 @@ class Reassigning:
         except (VersionConflict, NoNode) as error:
             log.info("topic %s was changed by somebody else: %s", topic.name, error)
             self.controller.follower.read_again(Changes(topics={topic.name}))
-
-
-def _has_new_state(known: ReplicaSet, state: ReplicaSet) -> bool:
-    return replace(state, replicas=known.replicas, adding=known.adding, removing=known.removing) != known
 
 
 def _tell(where: TopicPartition, state: ReplicaSet) -> None:
