@@ -42,7 +42,9 @@ WITH_PENSTOCK_CLUSTER = (
         )
     ),
 )
-WITH_SPARK = tuple(f"tests/pipeline/spark/test_{name}.py" for name in ("kafka", "registry_columns", "ticks"))
+WITH_SPARK = tuple(
+    f"tests/pipeline/spark/test_{name}.py" for name in ("kafka", "native", "registry_columns", "ticks")
+)
 WITH_POSTGRES = (f"{CONNECT}connectors/jdbc/", f"{CONNECT}connectors/postgres_cdc/")
 
 LONGEST = (

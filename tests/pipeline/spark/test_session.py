@@ -28,6 +28,7 @@ def test_what_a_running_driver_says_does_not_fill_the_disk(
     for name in ("JAVA_HOME", "PATH"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr("penstock.pipeline.spark.java.bundled_java_home", lambda: None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)  # of another test's driver
     monkeypatch.setattr(engine, "OUTPUT_INTERVAL_S", 0.01)
     spark = Engine(settings(tmp_path, with_kafka_jars=False))
     spark.settings.spark_dir.mkdir(parents=True)
@@ -50,6 +51,7 @@ def test_the_log_says_why_spark_does_not_start(
     for name in ("JAVA_HOME", "PATH"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr("penstock.pipeline.spark.java.bundled_java_home", lambda: None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)  # of another test's driver
     spark = Engine(settings(tmp_path, with_kafka_jars=False))
     with caplog.at_level("INFO", "penstock.pipeline.spark"):
         spark.start()
