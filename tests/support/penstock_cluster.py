@@ -2,7 +2,8 @@
 
 Broker 1 is in one rack, 2 and 3 in another. Each has two log directories, and replicas follow in small steps, so that a
 throttle holds them back from the first kilobyte on. Each has two listeners: EXTERNAL, which clients are given, and
-INTERNAL, by which brokers reach each other. A test that stops a broker starts it again.
+INTERNAL, by which brokers reach each other. A test that stops a broker starts it again; where it failed before it
+could, that is done for it, so that the tests behind it are not about the same.
 """
 
 from __future__ import annotations
@@ -146,6 +147,21 @@ def penstock_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Penst
     zookeeper.start()
     try:
         with PenstockCluster(directory / "brokers", zookeeper.connect) as running:
+            _running.append(running)
             yield running
     finally:
+        _running.clear()
         zookeeper.kill()
+
+
+_running: list[PenstockCluster] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    try:
+        return (yield)
+    finally:
+        for cluster in _running:
+            if not all(process.alive for process in cluster.processes.values()):
+                cluster.restore()

@@ -124,7 +124,7 @@ def decide_asked_election(
         if preferred is None:
             raise ApiError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
         return preferred
-    if replica_set.leader != NO_LEADER:
+    if is_led(replica_set, brokers):  # not by one who has gone, though nobody may have been elected yet
         raise ApiError(ErrorCode.ELECTION_NOT_NEEDED)
     election = decide_leader(replica_set, brokers, allow_unclean=True)
     if election is None or election.state.leader == NO_LEADER:
