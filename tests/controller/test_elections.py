@@ -138,7 +138,7 @@ PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN
     [
         (state((1, 2), 2), brokers(1, 2), PREFERRED, ((1, 2), 1, 6)),
         (state((1, 2), 1), brokers(1, 2), PREFERRED, ErrorCode.ELECTION_NOT_NEEDED),
-        (state((1, 2), 2), brokers(3), UNCLEAN, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE),  # it has just gone
+        (state((1, 2), 2), brokers(4), UNCLEAN, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE),  # it has just gone
         (state((2,), 2), brokers(1, 2), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),  # lags
         (state((1, 2), 2), brokers(2), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
         (state((1, 2), 2), brokers(2, back=(1,)), PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
