@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock.client.admin.cluster_nodes import describe_cluster
 from penstock.client.admin.list_offsets import ListedOffset, list_offsets
 from penstock.errors import ConfigError, ErrorCode
 from penstock.testing import InProcessBroker
@@ -22,7 +23,7 @@ from penstock.wire.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
-from penstock.wire_client import Cluster, ClusterConfig, CoordinatorKind, Disconnected
+from penstock.wire_client import Cluster, ClusterConfig, ClusterView, CoordinatorKind, Disconnected, Node
 from penstock.wire_client.errors import (
     BrokerUnreachableError,
     KafkaError,
@@ -148,6 +149,25 @@ def test_an_api_that_the_broker_lacks(ask: Asker, broker: InProcessBroker) -> No
     with pytest.raises(UnsupportedVersionError, match="DESCRIBE_QUORUM") as caught:
         ask(question, broker.bootstrap_servers)
     assert caught.value.java_name == "org.apache.kafka.common.errors.UnsupportedVersionException"
+
+
+def test_a_broker_that_has_just_gone_is_not_asked_for_its_versions(
+    ask: Asker, broker: InProcessBroker
+) -> None:
+    """The others may still tell of it, and of it first."""
+
+    async def question(cluster: Cluster) -> Any:
+        view = await cluster.describe()
+        gone = Node(-1, "127.0.0.1", free_port(), None)
+
+        async def describe(**_: Any) -> ClusterView:
+            return view._replace(nodes=(gone, *view.nodes))
+
+        cluster.describe = describe  # type: ignore[method-assign]
+        return await describe_cluster(cluster, include_fenced_brokers=True)
+
+    described = ask(question, broker.bootstrap_servers, default_api_timeout_ms="5000")
+    assert [each.node.id for each in described.nodes] == [0]
 
 
 def test_the_second_of_the_bootstrap_servers(ask: Asker, broker: InProcessBroker) -> None:

@@ -262,12 +262,12 @@ class Cluster:
 
     async def newest_version(self, node_id: int, request: type[ApiMessage]) -> int:
         """The newest version of an API that this node and this client have."""
-        async for attempt in self.attempts(f"an answer of node {node_id}"):
-            try:
-                return (await self.connection_to(node_id)).newest_version(request)
-            except Disconnected as error:
-                self._on_disconnected(attempt, error)
-        raise AssertionError("attempts end by raising")
+        what = f"an answer of node {node_id}"
+        return await self._newest_version(what, lambda: self.connection_to(node_id), request)
+
+    async def newest_version_of_any(self, request: type[ApiMessage]) -> int:
+        """The same of the broker that `ask_any` asks."""
+        return await self._newest_version("an answer of any node", self._any_connection, request)
 
     async def newest_version_of_leader(self, node_id: int, request: type[ApiMessage]) -> int:
         """The same of a node for as long as it leads, as in `ask_leader`."""
@@ -278,13 +278,24 @@ class Cluster:
 
     async def newest_version_of_controller(self, request: type[ApiMessage]) -> int:
         """The same of the controller, found again if it does not answer."""
-        async for attempt in self.attempts("an answer of the controller"):
+
+        async def find() -> Connection:
             try:
-                connection = await self.connection_to((await self.describe()).controller_id)
-                return connection.newest_version(request)
+                return await self.connection_to((await self.describe()).controller_id)
+            except Disconnected:
+                self.view = None
+                raise
+
+        return await self._newest_version("an answer of the controller", find, request)
+
+    async def _newest_version(
+        self, what: str, find: Callable[[], Awaitable[Connection]], request: type[ApiMessage]
+    ) -> int:
+        async for attempt in self.attempts(what):
+            try:
+                return (await find()).newest_version(request)
             except Disconnected as error:
                 self._on_disconnected(attempt, error)
-                self.view = None
         raise AssertionError("attempts end by raising")
 
     async def _any_connection(self) -> Connection:

@@ -59,8 +59,7 @@ async def describe_cluster(
 
 
 async def _require_fenced_brokers(cluster: Cluster) -> None:
-    asked = (await cluster.describe()).nodes[0]
-    version = await cluster.newest_version(asked.id, DescribeClusterRequest)
+    version = await cluster.newest_version_of_any(DescribeClusterRequest)
     if version < FIRST_VERSION_WITH_FENCED_BROKERS:
         raise UnsupportedVersionError(
             f"Including fenced broker endpoints is not supported with version {version}",
