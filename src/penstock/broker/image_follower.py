@@ -3,7 +3,8 @@
 Each broker reads all of it once, as it starts and when its session was lost. From then on it watches two lists: the
 brokers that are registered, and the change nodes (`controller.changes`). A change node is made in the same transaction
 as what it is about; so when it is seen, what it names is there to be read, and nothing is overlooked. Reading more
-often than needed, or later than somebody else, does no harm: the image only ever becomes what ZooKeeper holds.
+often than needed, or later than somebody else, does no harm: the image only ever becomes what ZooKeeper holds. The
+controller keeps the youngest change nodes only; who finds none there that it has seen is behind, and reads all again.
 
 One task reads and applies, in order. Whoever has changed something waits with `applied` until this broker's image has
 it.
