@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+FIRST_LIFE = -1
+"""Before every epoch that a broker has: each time it registers, it gets a greater one."""
+
 
 class TopicPartition(NamedTuple):
     """One partition of a topic.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -180,11 +181,10 @@ def test_a_client_reads_from_its_rack_as_long_as_it_can(penstock_cluster: Pensto
 
 def connections(process: int, port: int) -> int:
     """How many a process has to a port of this machine."""
-    sockets = {
-        found.removeprefix("socket:[").removesuffix("]")
-        for each in Path(f"/proc/{process}/fd").iterdir()
-        if (found := os.readlink(each)).startswith("socket:[")
-    }
+    sockets = set()
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since it was listed
+            sockets.add(os.readlink(each).removeprefix("socket:[").removesuffix("]"))
     rows = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]]
     return sum(
         row[9] in sockets and int(row[2].rpartition(":")[2], 16) == port and row[3] == "01" for row in rows

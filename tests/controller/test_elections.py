@@ -18,18 +18,25 @@ from penstock.controller.elections import (
 from penstock.controller.image import BrokerImage
 from penstock.errors import ApiError, ErrorCode
 from penstock.replica.replica_set import NO_LEADER, ReplicaSet
+from penstock.types import FIRST_LIFE
 
 WRITTEN = 100
 BEFORE, AFTER = WRITTEN - 50, WRITTEN + 50
 
 
-def brokers(*there: int, back: tuple[int, ...] = (), leaving: tuple[int, ...] = ()) -> Brokers:
+def brokers(
+    *there: int, back: tuple[int, ...] = (), power_cut: tuple[int, ...] = (), leaving: tuple[int, ...] = ()
+) -> Brokers:
     """Those that have been there since before the state was written, and those that were started again since."""
     return {
         broker_id: BrokerImage(
-            broker_id, {}, epoch=AFTER if broker_id in back else BEFORE, is_leaving=broker_id in leaving
+            broker_id,
+            {},
+            epoch=BEFORE if broker_id in there else AFTER,
+            is_leaving=broker_id in leaving,
+            whole_since=AFTER if broker_id in power_cut else FIRST_LIFE,
         )
-        for broker_id in (*there, *back)
+        for broker_id in (*there, *back, *power_cut)
     }
 
 
@@ -44,16 +51,39 @@ def state(
     [
         (state((1, 2, 3), 1), brokers(2, 3), (2, 3), 2, 6),  # the leader is gone
         (state((1, 2, 3), 1), brokers(1, 2), (1, 2), 1, 5),  # a follower is gone: same epoch
-        (state((1, 3), 1), brokers(2, 3), (3,), 3, 6),  # never who is not in sync
+        (state((1, 3), 1), brokers(2, 3), (1, 3), 3, 6),  # never who is not in sync; who is gone, 3 will say
+        (state((1, 3), 1), brokers(2, 3, back=(1,)), (1, 3), 3, 6),
+        (state((1, 3), 1), brokers(2, 3, power_cut=(1,)), (3,), 3, 6),
+        (state((1, 3), 1), brokers(1, 2), None, None, None),  # that it is alone is for the leader to say
         (state((1,), 1), brokers(2, 3), (1,), NO_LEADER, 6),  # nobody has all that is committed
         (state((1,), NO_LEADER), brokers(1, 2), (1,), 1, 6),
         (state((1, 2, 3), 1), brokers(2, 3, back=(1,)), (2, 3), 2, 6),  # killed, and back at once
         (state((1, 2, 3), 1), brokers(1, 3, back=(2,)), (1, 3), 1, 5),
-        (state((1, 2, 3), 1), brokers(back=(1, 2, 3)), (1,), 1, 6),  # all were killed: one of them, alone
-        (state((2, 3), 3), brokers(1, back=(2,)), (2,), 2, 6),
+        (
+            state((1, 2, 3), 1),
+            brokers(back=(1, 2, 3)),
+            (1, 2, 3),
+            1,
+            6,
+        ),  # all were killed, with what they had
+        (state((1, 2, 3), 1), brokers(back=(2, 3), power_cut=(1,)), (2, 3), 2, 6),
+        (state((2, 3), 3), brokers(1, back=(2,)), (2, 3), 2, 6),
+        (
+            state((1, 2), 1),
+            brokers(3, power_cut=(1,)),
+            (1, 2),
+            NO_LEADER,
+            6,
+        ),  # broker 2 may have what is lost
+        (state((1, 2), NO_LEADER), brokers(3, power_cut=(1,)), None, None, None),
+        (state((1, 2), NO_LEADER), brokers(back=(2,), power_cut=(1,)), (2,), 2, 6),
+        (state((1, 2), NO_LEADER), brokers(power_cut=(1, 2)), (1,), 1, 6),  # nobody can have more
+        (state((1, 2, 3), NO_LEADER), brokers(back=(2,), power_cut=(1,)), (2, 3), 2, 6),
+        (state((1,), 1), brokers(2, 3, power_cut=(1,)), (1,), 1, 6),
+        (state((1,), 1, (1,)), brokers(power_cut=(1,)), None, None, None),
         (state((1, 2, 3), 1), brokers(1, 2, 3, leaving=(1,)), (2, 3), 2, 6),  # a controlled shutdown
         (state((1, 2, 3), 1), brokers(1, 2, 3, leaving=(3,)), (1, 2), 1, 5),
-        (state((1, 2), 1), brokers(2, 3, leaving=(2,)), (2,), 2, 6),  # who leaves is better than nobody
+        (state((1, 2), 1), brokers(2, 3, leaving=(2,)), (1, 2), 2, 6),  # who leaves is better than nobody
         (state((1,), 1, (1,)), brokers(back=(1,)), None, None, None),  # nobody to compare with
         (state((1, 2, 3), 1), brokers(1, 2, 3), None, None, None),
         (state((1,), 1), brokers(1, 2, 3), None, None, None),  # who comes back joins by fetching
@@ -81,6 +111,23 @@ def test_an_unclean_election_is_told() -> None:
     assert election.state.isr == (2,)
 
 
+def test_an_unclean_election_prefers_who_was_in_sync() -> None:
+    election = decide_leader(state((2, 3), 3), brokers(1, power_cut=(2,)), allow_unclean=True)
+    assert election is not None
+    assert election.is_unclean
+    assert election.state.leader == 2
+
+
+def test_what_was_lost_in_an_earlier_life_is_lost_in_all_that_follow() -> None:
+    killed_since = {1: BrokerImage(1, {}, epoch=AFTER + 10, whole_since=AFTER)}
+    about_a_life_before = replace(state((1, 2), NO_LEADER), lives=(BEFORE, BEFORE))
+    about_the_one_since = replace(state((1, 2), NO_LEADER), lives=(AFTER, BEFORE))
+    assert decide_leader(about_a_life_before, killed_since) is None
+    election = decide_leader(about_the_one_since, killed_since)
+    assert election is not None
+    assert election.state.leader == 1
+
+
 def test_a_clean_election_goes_before_an_unclean_one() -> None:
     election = decide_leader(state((1, 3), 1), brokers(2, 3), allow_unclean=True)
     assert election is not None
@@ -102,9 +149,13 @@ def test_a_state_that_was_written_without_knowing_of_a_restart_is_about_the_earl
     election = decide_leader(rewritten, brokers(1, 3, back=(2,)))
     assert election is not None
     assert (election.state.isr, election.state.lives) == ((1, 3), (BEFORE, BEFORE))
-    alone = decide_leader(rewritten, brokers(back=(2,)))
-    assert alone is not None
-    assert (alone.state.leader, alone.state.isr, alone.state.lives) == (2, (2,), (AFTER,))
+    one = decide_leader(rewritten, brokers(back=(2,)))
+    assert one is not None
+    assert (one.state.leader, one.state.isr, one.state.lives) == (
+        2,
+        (1, 2, 3),
+        (BEFORE, AFTER, BEFORE),
+    )
 
 
 def test_a_state_of_another_maker_has_no_lives_until_all_are_known() -> None:

@@ -211,8 +211,8 @@ def test_no_step_leaves_the_records_behind(data: st.DataObject) -> None:
             case "join":
                 joining = data.draw(st.sampled_from(now.replicas))
                 members = {*now.isr, joining} if now.leader != NO_LEADER else set(now.isr)
-                now = replace(now, isr=tuple(one for one in now.replicas if one in members))
-                before = now
+                lives = {joining: BEFORE}
+                before = now = now.with_isr(tuple(one for one in now.replicas if one in members), lives)
         assert now.isr
         assert set(now.isr) <= set(now.replicas)
         assert set(now.isr) <= set(before.isr), "nobody joins but by fetching"

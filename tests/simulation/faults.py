@@ -1,8 +1,8 @@
 """What befalls a cluster: drawn from the seed, inside what docs/operating/cluster.md promises to survive.
 
 Faults overlap as they come, but for the power cut, which loses what a replica has acknowledged and not yet written to
-its disk. One replica at a time may lose that, while another one in sync is there, and until the state of its partitions
-in ZooKeeper no longer counts on it; for so long nothing else happens.
+its disk. One replica at a time may lose that, while another one in sync has it too, be it there or away, and until the
+state of its partitions in ZooKeeper no longer counts on it; for so long nothing else happens.
 """
 
 from __future__ import annotations
@@ -186,15 +186,16 @@ class Faults:
     async def cut_power(self) -> None:
         promises = self.cluster.promises
         machine = self.chance.choice(self.cluster.machines)
-        if not all(one.is_serving for one in self.cluster.machines) or not promises.can_lose(machine):
+        if not machine.is_serving or not promises.can_lose(machine):
             return
         states = dict(promises.states)
         self._tell(f"power cut of {machine.host}")
         come_back = machine.lose_power()
+        machine.lost_until = self.cluster.zookeeper.tree.last_zxid
         await self._outage()
         come_back()
         self._tell(f"start of {machine.host}")
-        machine.start()
+        machine.start_if_down()
 
         def is_counted_on() -> bool:
             return any(promises.counts_on(machine, where, states[where]) for where in states)

@@ -77,6 +77,8 @@ class Machine:
         self.process: Process | None = None
         self.broker: Broker | None = None
         self.is_serving = False
+        self.lost_until = -1
+        """The last moment, in ZooKeeper's count, of which it may have lost what it wrote."""
         self._chance = chance
         own = {"broker.id": str(broker_id), "listeners": f"PLAINTEXT://{self.host}:9092"}
         self._settings = BrokerSettings.from_configs({**SETTINGS, **own}, "simulation")

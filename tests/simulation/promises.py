@@ -263,15 +263,15 @@ class Promises:
     # what faults ask
 
     def can_lose(self, machine: Machine) -> bool:
-        """Whether, without what a machine has, another replica in sync has all of each partition."""
+        """Whether another replica in sync has all that a machine has of each partition, be it there or not."""
         return all(
-            any(
-                other.broker_id in state.isr and other.is_serving and self._is_meant(other, state)
-                for other in self.machines
-                if other is not machine
-            )
+            any(self._has_kept_all(other, state) for other in self.machines if other is not machine)
             for state in self.states.values()
         )
+
+    def _has_kept_all(self, machine: Machine, state: ReplicaSet) -> bool:
+        life = _life_of(machine, state)
+        return life is not None and life > machine.lost_until
 
     def counts_on(self, machine: Machine, where: TopicPartition, before: ReplicaSet) -> bool:
         """Whether a state takes a broker to be in sync by the life that it was so before."""

@@ -157,7 +157,8 @@ class Broker:
         endpoints = await self.listeners.bind(settings)
         self.coordination.on_session_lost(self._on_session_lost)
         await self.registration.check_addresses(endpoints)
-        await self.registration.register(endpoints)
+        self.registration.whole_since = self.directories.whole_since
+        await self._register(endpoints)
         await self.image_follower.start(self)
         self._knows_its_topics = True
         self._retire_what_was_moved_away()
@@ -168,6 +169,11 @@ class Broker:
         self.maintenance = Maintenance(self)
         self.maintenance.start()
         await self.listeners.serve()
+
+    async def _register(self, endpoints: Mapping[str, tuple[str, int]]) -> None:
+        await self.registration.register(endpoints)
+        if self.registration.whole_since is not None:
+            self.directories.mark_whole_since(self.registration.whole_since)
 
     async def _give_up(self) -> None:
         await self.listeners.close()
@@ -235,7 +241,7 @@ class Broker:
     async def _register_again(self) -> None:
         while True:
             try:
-                await self.registration.register(self.registration.endpoints)
+                await self._register(self.registration.endpoints)
             except CoordinationError as error:
                 log.error("registering anew failed, and is tried again: %s", error)
                 await asyncio.sleep(REGISTER_AGAIN_SECONDS)
@@ -287,6 +293,7 @@ class Broker:
                 return
             self.replication.forget(partition)
             partition.become_leader(replica_set, self.clock.monotonic_ms())
+            self.in_sync.look_soon()
             self.awaited_followers.on_leader(partition)
             self.coordinators.on_partition(partition)
             return
@@ -338,6 +345,7 @@ class Broker:
         for partition in list(self.partitions):
             if len(partition.replica_set.replicas) > 1:
                 self._give_role(partition, partition.replica_set)
+        self.in_sync.look_soon()
         self.controller.look_at_all()
         self.reassigning.look_at_all()
 

@@ -127,6 +127,16 @@ class HostedDirectory:
         except StorageError as error:
             self.on_failure(error)
 
+    @property
+    def whole_since(self) -> int | None:
+        return self._directory.whole_since
+
+    def mark_whole_since(self, epoch: int) -> None:
+        try:
+            self._directory.mark_whole_since(epoch)
+        except StorageError as error:
+            self.on_failure(error)
+
     def claim(self, meta: MetaProperties) -> None:
         """Refuses a directory that belongs to another broker or cluster; marks one that belongs to none."""
         if self.meta is None:

@@ -47,6 +47,7 @@ class InSync:
         self.coordination = coordination
         self.follower = follower
         self._asking: set[asyncio.Task[None]] = set()
+        self._look_handle: asyncio.Handle | None = None
 
     def on_caught_up(
         self, partition: Partition, broker_id: int, broker_epoch: int, isr: tuple[int, ...]
@@ -56,6 +57,22 @@ class InSync:
         if known is None or known.is_leaving or broker_epoch not in (-1, known.epoch):
             return
         self._ask(partition, isr, {broker_id: known.epoch})
+
+    def look_soon(self) -> None:
+        """Brokers have come or gone, or this one leads more than before: it may be alone somewhere, which is for nobody
+        else to say. Where others are left the controller drops those that are gone."""
+        if self._look_handle is None:
+            self._look_handle = asyncio.get_running_loop().call_soon(self._look)
+
+    def _look(self) -> None:
+        self._look_handle = None
+        for partition in self.partitions:
+            leader = partition.leader
+            if leader is None or leader.is_alone or leader.wanted_isr is not None:
+                continue
+            is_gone, own_id = self._is_gone_from(leader.replica_set), leader.broker_id
+            if all(is_gone(replica) for replica in leader.replica_set.isr if replica != own_id):
+                self._ask(partition, (own_id,))
 
     async def drop_those_that_lag(self) -> None:
         """Looks more often while a replica is silent: a producer that keeps records in order writes to the next
@@ -78,18 +95,18 @@ class InSync:
                 partition.log.log_end_offset,
                 now_ms,
                 max_lag_ms,
-                self._new_life_since(leader.replica_set),
+                self._is_gone_from(leader.replica_set),
             )
             if isr is not None:
                 self._ask(partition, isr)
             is_silent = is_silent or leader.awaits_silent_replica(now_ms, max_lag_ms)
         return is_silent
 
-    def _new_life_since(self, state: ReplicaSet) -> Callable[[int], bool]:
-        """Whether a broker was started anew since it came to be in sync."""
+    def _is_gone_from(self, state: ReplicaSet) -> Callable[[int], bool]:
+        """Whether a broker is away, or was started anew since it came to be in sync."""
         brokers = self.follower.image.brokers
         return lambda broker_id: (
-            broker_id in brokers and not state.is_about(broker_id, brokers[broker_id].epoch)
+            broker_id not in brokers or not state.is_about(broker_id, brokers[broker_id].epoch)
         )
 
     def _ask(self, partition: Partition, isr: tuple[int, ...], joining: Mapping[int, int] = NOBODY) -> None:
@@ -128,3 +145,5 @@ class InSync:
     def close(self) -> None:
         for task in self._asking:
             task.cancel()
+        if self._look_handle is not None:
+            self._look_handle.cancel()

@@ -88,6 +88,17 @@ class LogDirectories:
         for directory in self.online:
             directory.claim(MetaProperties(broker_id, cluster_id))
 
+    @property
+    def whole_since(self) -> int | None:
+        """The first life of the broker of which nothing that was written is lost; None if that is the one to come."""
+        of_each = [directory.whole_since for directory in self.online]
+        known = [since for since in of_each if since is not None]
+        return max(known) if known and len(known) == len(of_each) else None
+
+    def mark_whole_since(self, epoch: int) -> None:
+        for directory in self.online:
+            directory.mark_whole_since(epoch)
+
     # logs
 
     def open_log(

@@ -37,6 +37,8 @@ class Registration:
         self.coordination = coordination
         self.broker_id = settings.broker_id
         self.endpoints: Mapping[str, tuple[str, int]] = {}
+        self.whole_since: int | None = None
+        """The first of this broker's lives of which nothing that was written is lost; None: the one that begins now."""
 
     async def identify(self, stored_broker_id: int | None) -> str:
         """Makes sure of the layout and of this broker's id; the cluster's id."""
@@ -80,6 +82,14 @@ class Registration:
         data = self._data()
         await self.take(znodes.broker_path(self.broker_id), data, self._is_own)
         await self._leave_copy(znodes.known_broker_path(self.broker_id), data)
+        if self.whole_since is None:
+            self.whole_since = await self._own_epoch()
+
+    async def _own_epoch(self) -> int | None:
+        try:
+            return (await self.coordination.get(znodes.broker_path(self.broker_id))).creation_zxid
+        except NoNode:  # the session has expired meanwhile; the next registration tells
+            return None
 
     async def _leave_copy(self, path: str, data: bytes) -> None:
         try:
@@ -97,6 +107,7 @@ class Registration:
             self.settings.security_protocols,
             self.settings.broker_rack,
             self.clock.now_ms(),
+            whole_since=self.whole_since,
             is_leaving=is_leaving,
         )
 

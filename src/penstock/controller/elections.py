@@ -9,8 +9,15 @@ nothing: who wrote it may not have heard yet that a broker was started again.
 
 A broker that was killed and is back may have lost what it had not synced. So it neither leads nor is in sync by what a
 state says of an earlier life; another replica that has been there all the time takes over, and the broker that is back
-becomes in sync again by fetching. Only where nobody has been there all the time, one of those that are back leads,
-alone. A partition with a single replica has nobody to compare with: its broker leads on.
+becomes in sync again by fetching. A partition with a single replica has nobody to compare with: its broker leads on.
+
+Where nobody has been there all the time, one of those that are back leads: one that says that it has all that it ever
+wrote, because only its process or its session ended, not its machine. If those who are back can't say so (the power was
+cut, a disk is new), the partition waits for the others that were in sync; when all are back, the first leads.
+
+Nobody but a leader says of itself that it alone is in sync: it may be dead, though its session lives on, and others may
+have all that it had. So who would be the only one keeps, in the state that it is elected by, those that are away, and
+those that are back with all they had; what they are worth is for the leader to say, or for the next election.
 
 Elections that somebody asks for, and the balance of leaders, look at a partition in the same way, but give the lead to
 a replica that could have it already.
@@ -34,6 +41,12 @@ def has_been_there(replica_set: ReplicaSet, broker_id: int, brokers: Brokers) ->
     if broker is None:
         return False
     return replica_set.replicas == (broker_id,) or replica_set.is_about(broker_id, broker.epoch)
+
+
+def has_kept_all(replica_set: ReplicaSet, broker_id: int, brokers: Brokers) -> bool:
+    """Whether a replica in sync that is back still has what it had in the life that the state is about."""
+    broker = brokers.get(broker_id)
+    return broker is not None and replica_set.life_of(broker_id) >= broker.whole_since
 
 
 def is_led(replica_set: ReplicaSet, brokers: Brokers) -> bool:
@@ -65,9 +78,14 @@ def decide_leader(
     staying = tuple(r for r in in_sync if not brokers[r].is_leaving)
     if replica_set.leader in staying or (replica_set.leader in in_sync and not staying):
         kept = staying or in_sync
-        return None if kept == replica_set.isr else Election(replica_set.with_isr(kept))
-    if staying:
+        is_left_to_the_leader = len(kept) == 1
+        return (
+            None if is_left_to_the_leader or kept == replica_set.isr else Election(replica_set.with_isr(kept))
+        )
+    if len(staying) > 1:
         return Election(replica_set.with_leader(_preferred(replica_set, staying), staying))
+    if staying:
+        return Election(_led_by(replica_set, staying[0], brokers))
     return _elect_who_is_left(replica_set, in_sync, brokers, allow_unclean)
 
 
@@ -78,16 +96,37 @@ def _preferred(replica_set: ReplicaSet, candidates: tuple[int, ...]) -> int:
 def _elect_who_is_left(
     replica_set: ReplicaSet, leaving: tuple[int, ...], brokers: Brokers, allow_unclean: bool
 ) -> Election | None:
-    candidates = leaving or tuple(replica for replica in replica_set.isr if replica in brokers)
+    back = _back_with_all(replica_set, brokers)
+    candidates = tuple(replica for replica in back if not brokers[replica].is_leaving) or leaving or back
     if candidates:
-        leader = _preferred(replica_set, candidates)
-        return Election(_led_alone(replica_set, leader, brokers))
-    alive = tuple(replica for replica in replica_set.replicas if replica in brokers)
+        return Election(_led_by(replica_set, _preferred(replica_set, candidates), brokers))
+    alive = [replica for replica in replica_set.replicas if replica in brokers]
     if alive and allow_unclean:
+        alive.sort(key=lambda replica: replica not in replica_set.isr)
         return Election(_led_alone(replica_set, alive[0], brokers), is_unclean=True)
     if replica_set.leader == NO_LEADER:
         return None
     return Election(replace(replica_set, leader=NO_LEADER, leader_epoch=replica_set.leader_epoch + 1))
+
+
+def _back_with_all(replica_set: ReplicaSet, brokers: Brokers) -> tuple[int, ...]:
+    """Of those that were in sync, who has all that was acknowledged, as far as anybody can tell."""
+    back = tuple(replica for replica in replica_set.isr if replica in brokers)
+    whole = tuple(replica for replica in back if has_kept_all(replica_set, replica, brokers))
+    return whole or (back if back == replica_set.isr else ())
+
+
+def _led_by(replica_set: ReplicaSet, leader: int, brokers: Brokers) -> ReplicaSet:
+    """By the only one who has been there all the time, or by one of those who are back. In sync stay those who are back
+    with all they had, by their new lives, and those who are away: the leader tells, if it lives, that it is alone."""
+    back = {
+        replica: brokers[replica].epoch
+        for replica in replica_set.isr
+        if replica == leader
+        or (has_kept_all(replica_set, replica, brokers) and not brokers[replica].is_leaving)
+    }
+    isr = tuple(replica for replica in replica_set.isr if replica in back or replica not in brokers)
+    return replica_set.with_leader(leader, isr, back)
 
 
 def _led_alone(replica_set: ReplicaSet, leader: int, brokers: Brokers) -> ReplicaSet:

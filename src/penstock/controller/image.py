@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from penstock.replica.replica_set import ReplicaSet
-from penstock.types import TopicPartition
+from penstock.types import FIRST_LIFE, TopicPartition
 
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
@@ -25,6 +25,8 @@ class BrokerImage:
     """When it registered, in ZooKeeper's count; another one for each of its lives."""
     is_leaving: bool = False
     """Whether it shuts down, and waits for others to take over what it leads."""
+    whole_since: int = FIRST_LIFE
+    """The first of its lives of which nothing that was written is lost: a power cut, or another disk, begins anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from penstock.controller.image import BrokerImage
 from penstock.replica.replica_set import Assignment, ReplicaSet
+from penstock.types import FIRST_LIFE
 
 BROKER_IDS = "/brokers/ids"
 BROKER_TOPICS = "/brokers/topics"
@@ -107,6 +108,7 @@ def encode_broker(
     rack: str | None,
     now_ms: int,
     *,
+    whole_since: int | None,
     is_leaving: bool = False,
 ) -> bytes:
     host, port = next(iter(endpoints.values()))
@@ -119,6 +121,7 @@ def encode_broker(
         "host": host,
         "version": 5,
         "timestamp": str(now_ms),
+        "whole_since": whole_since,
     }
     if rack is not None:
         value["rack"] = rack
@@ -134,7 +137,15 @@ def decode_broker(broker_id: int, data: bytes, epoch: int) -> BrokerImage:
         name, _, address = endpoint.partition("://")
         host, _, port = address.rpartition(":")
         endpoints[name] = (host.strip("[]"), int(port))
-    return BrokerImage(broker_id, endpoints, value.get("rack"), epoch, bool(value.get("leaving", False)))
+    whole_since = value.get("whole_since", FIRST_LIFE)
+    return BrokerImage(
+        broker_id,
+        endpoints,
+        value.get("rack"),
+        epoch,
+        is_leaving=bool(value.get("leaving", False)),
+        whole_since=epoch if whole_since is None else int(whole_since),
+    )
 
 
 def encode_controller(broker_id: int, now_ms: int) -> bytes:

@@ -8,12 +8,16 @@ to it goes, so a segment can be retired while a slice of it is still on its way 
 import fcntl
 import os
 import shutil
+import uuid
 from typing import NoReturn, Protocol
 
 from penstock.errors import StorageError
 
 Bytes = bytes | bytearray | memoryview
 WARM_CHUNK_BYTES = 1024 * 1024
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+UNKNOWN_BOOT = uuid.uuid4().hex
+"""Where the system doesn't tell: each process counts as a start of the machine."""
 
 
 class File(Protocol):
@@ -50,6 +54,10 @@ class File(Protocol):
 
 
 class FileSystem(Protocol):
+    def boot_id(self) -> str:
+        """Another one when the machine was started anew: what was written and not synced by then may be lost."""
+        ...
+
     def open_file(self, path: str, *, create: bool = False) -> File: ...
 
     def exists(self, path: str) -> bool: ...
@@ -175,6 +183,13 @@ class RealFile:
 
 
 class RealFileSystem:
+    def boot_id(self) -> str:
+        try:
+            with open(BOOT_ID, encoding="ascii") as file:
+                return file.read().strip()
+        except OSError:
+            return UNKNOWN_BOOT
+
     def open_file(self, path: str, *, create: bool = False) -> RealFile:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         try:

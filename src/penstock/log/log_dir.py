@@ -3,11 +3,14 @@
 .lock                  held while a broker uses the directory
 meta.properties        which broker of which cluster it belongs to
 .kafka_cleanshutdown   written by a clean stop, removed at start: without it, logs are recovered
+.whole-since           since which life of the broker nothing that was written is lost, and the boot of the machine
+                       during which that was so
 <topic>-<partition>/   a partition; with `.<unique>-delete` at the end of its name, one that is being deleted, and
                        with `.<unique>-future` a copy that is to replace the partition in another directory
 *-checkpoint           offsets per partition
 """
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,13 +19,14 @@ from penstock.errors import StorageError
 from penstock.log import checkpoint, names
 from penstock.log.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from penstock.log.fs import File, FileSystem
-from penstock.types import TopicPartition
+from penstock.types import FIRST_LIFE, TopicPartition
 
 logger = logging.getLogger(__name__)
 
 LOCK = ".lock"
 META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+WHOLE_SINCE = ".whole-since"
 META_VERSION = 0
 MAX_NAME_BYTES = 255
 
@@ -45,6 +49,9 @@ class LogDirectory:
         self.path = path
         self._lock: File | None = None
         self.was_clean = False
+        self.whole_since: int | None = None
+        """The first life of the broker, by its epoch, of which all is there; None if not even the last one's is."""
+        self._marked_since: int | None = None
 
     @classmethod
     def open(cls, fs: FileSystem, path: str) -> "LogDirectory":
@@ -53,6 +60,7 @@ class LogDirectory:
         fs.make_directory(path)
         directory._lock = fs.lock(f"{path}/{LOCK}")
         directory.was_clean = fs.exists(f"{path}/{CLEAN_SHUTDOWN}")
+        directory.whole_since = directory._read_whole_since()
         return directory
 
     def close(self) -> None:
@@ -70,6 +78,28 @@ class LogDirectory:
     def mark_clean(self) -> None:
         """All logs are closed and checkpointed."""
         self._fs.write_file(f"{self.path}/{CLEAN_SHUTDOWN}", b'{"version":0}', sync=True)
+
+    # Whole or not
+
+    def _read_whole_since(self) -> int | None:
+        """What was written is there after a clean stop, and as long as the machine was not started anew."""
+        path = f"{self.path}/{WHOLE_SINCE}"
+        if not self._fs.exists(path):
+            return FIRST_LIFE if self.was_clean else None
+        try:
+            mark = json.loads(self._fs.read_file(path))
+            since, boot_id = int(mark["since"]), str(mark["boot_id"])
+        except (ValueError, KeyError, TypeError) as error:
+            logger.warning("%s: malformed: %s; what was written last may be lost", path, error)
+            return None
+        return since if self.was_clean or boot_id == self._fs.boot_id() else None
+
+    def mark_whole_since(self, epoch: int) -> None:
+        if self._marked_since == epoch:
+            return
+        mark = {"version": 0, "since": epoch, "boot_id": self._fs.boot_id()}
+        self._fs.write_file(f"{self.path}/{WHOLE_SINCE}", json.dumps(mark).encode(), sync=True)
+        self._marked_since = epoch
 
     # Identity
 

@@ -135,9 +135,9 @@ class LeaderState:
         return tuple(replica for replica in self.replica_set.replicas if replica in members)
 
     def decide_leaving(
-        self, log_end_offset: int, now_ms: int, max_lag_ms: int, is_new_life: Callable[[int], bool]
+        self, log_end_offset: int, now_ms: int, max_lag_ms: int, is_gone: Callable[[int], bool]
     ) -> tuple[int, ...] | None:
-        """The set without those that lag, and without those whose broker was started anew: it may have lost records."""
+        """The set without those that lag, and without those whose broker is away, or was started anew."""
         if self.is_alone or self.wanted_isr is not None:
             return None
         isr = self.replica_set.isr
@@ -145,7 +145,7 @@ class LeaderState:
             one
             for one in isr
             if one == self.broker_id
-            or not (self._lags(one, log_end_offset, now_ms, max_lag_ms) or is_new_life(one))
+            or not (self._lags(one, log_end_offset, now_ms, max_lag_ms) or is_gone(one))
         )
         return kept if kept != isr else None
 

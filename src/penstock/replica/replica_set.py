@@ -54,6 +54,12 @@ class ReplicaSet:
         lives = tuple(known[one] for one in isr) if all(one in known for one in isr) else ()
         return replace(self, isr=isr, lives=lives)
 
+    def life_of(self, broker_id: int) -> int:
+        """The epoch that a replica in sync had as it came to be so; without epochs, the latest that it can be."""
+        if self.lives and broker_id in self.isr:
+            return self.lives[self.isr.index(broker_id)]
+        return self.zxid
+
     def is_about(self, broker_id: int, epoch: int) -> bool:
         """Whether this life of a broker is meant; without epochs, any that began before the state was written."""
         if self.lives and broker_id in self.isr:

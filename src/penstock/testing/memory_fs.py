@@ -124,6 +124,10 @@ class MemoryFileSystem:
         self._changes_left: int | None = None
         self._crashes = False
         self.changes = 0
+        self._power_cuts = 0
+
+    def boot_id(self) -> str:
+        return f"after {self._power_cuts} power cuts"
 
     # Faults
 
@@ -159,6 +163,7 @@ class MemoryFileSystem:
     def lose_power(self, random: Random) -> None:
         """The machine is gone: what was not synced is there in part."""
         self.kill()
+        self._power_cuts += 1
         survivors = random.randint(0, len(self._pending))
         if survivors:
             self._durable_files, self._durable_directories = self._pending[survivors - 1]
