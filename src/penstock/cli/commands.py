@@ -36,6 +36,7 @@ PLATFORM = {
         "write config/*.properties for the server and client commands", "penstock.cli.platform.init"
     ),
     "spark": Command("start a master or a worker of a Spark cluster", "penstock.cli.platform.spark"),
+    "streams": Command("run a program of streams, or print its topology", "penstock.cli.streams.command"),
     "top": Command("watch topics, rates and lag", "penstock.cli.top.command"),
     "tail": Command("show the last records of a topic, and those that come", "penstock.cli.records.tail"),
     "cp": Command("copy a topic to a file, back, or to another topic", "penstock.cli.records.cp"),

@@ -57,6 +57,7 @@ from penstock.pipeline.streams.dsl import (
     WindowedKStream,
 )
 from penstock.pipeline.streams.processors import StoreBuilder, Stores
+from penstock.pipeline.tasks.program import Program
 
 __all__ = [
     "Branched",
@@ -81,6 +82,7 @@ __all__ = [
     "ProcessorContext",
     "ProcessorError",
     "Produced",
+    "Program",
     "PunctuationType",
     "Record",
     "RecordMetadata",

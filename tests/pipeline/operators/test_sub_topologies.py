@@ -1,17 +1,27 @@
-"""Sub-topologies as tasks of their own, with topics between them, make what one task of all of them makes."""
+"""Sub-topologies as tasks of their own, with topics between them, make what one task of all of them makes; also when
+tasks are made anew in between, out of their changelogs and notes.
+"""
 
+import json
 from collections.abc import Iterable
+from random import Random
 from typing import Any
+
+import pytest
 
 from penstock.pipeline.operators.processor_api import Headers
 from penstock.pipeline.operators.task import Task
+from penstock.pipeline.plan.nodes import SubTopology
 from tests.pipeline.streams.beside_java.kinds import NAMES
 from tests.pipeline.streams.beside_java.runs import built, events_of, inputs_of, ours
+from tests.support.examples import examples
 from tests.support.kafka_streams import Advance, Piped
 from tests.support.rows import each_row
 
 TELLS_STREAM_TIME = {"process_values_counted"}
 """Each task has its own."""
+REMEMBERS_MORE = {*TELLS_STREAM_TIME, "punctuate_stream_time", "punctuate_wall_clock"}
+"""Outside its stores."""
 APPLICATION = "test-app"
 
 
@@ -19,16 +29,28 @@ class SeparateTasks:
     def __init__(self, name: str) -> None:
         topology = built(name)
         groups = topology.sub_topologies
+        self.topology = topology
         self.globals = [Task(topology, group.nodes, APPLICATION) for group in groups if group.is_global]
-        stores: dict[str, Any] = {name: store for task in self.globals for name, store in task.stores.items()}
-        self.tasks = [
-            Task(topology, group.nodes, APPLICATION, emit_interval_ms=0, global_stores=stores)
-            for group in groups
-            if not group.is_global
-        ]
+        self.global_stores: dict[str, Any] = {
+            name: store for task in self.globals for name, store in task.stores.items()
+        }
         self.now = 0
+        self.groups = [group for group in groups if not group.is_global]
+        self.tasks = [self.made(group) for group in self.groups]
+        for task in (*self.globals, *self.tasks):
+            task.start()
         self.offsets: dict[str, int] = {}
         self.produced: dict[str, list[Piped]] = {}
+
+    def made(self, group: SubTopology) -> Task:
+        return Task(
+            self.topology,
+            group.nodes,
+            APPLICATION,
+            now_ms=self.now,
+            emit_interval_ms=0,
+            global_stores=self.global_stores,
+        )
 
     def run(self, events: Iterable[Piped | Advance]) -> dict[str, list[Piped]]:
         self._settle()
@@ -40,7 +62,11 @@ class SeparateTasks:
             else:
                 self._add(event.topic, event.key, event.value, event.timestamp, event.headers)
             self._settle()
+            self.after_event()
         return self.produced
+
+    def after_event(self) -> None:
+        pass
 
     def _add(
         self, topic: str, key: bytes | None, value: bytes | None, timestamp: int, headers: Headers
@@ -70,3 +96,41 @@ class SeparateTasks:
 def test_separate_tasks_make_the_same(name: str) -> None:
     events = list(events_of(1, inputs_of(name)))
     assert SeparateTasks(name).run(events) == ours(name, events, 0).produced
+
+
+class TasksMadeAnew(SeparateTasks):
+    """Now and then a task goes, as with its process, and the next one has what is in topics."""
+
+    def __init__(self, name: str, seed: int, *, compacts: bool) -> None:
+        self.random = Random(seed)
+        self.compacts = compacts
+        super().__init__(name)
+
+    def after_event(self) -> None:
+        for number, group in enumerate(self.groups):
+            if self.random.random() < 0.1:
+                notes = json.dumps(self.tasks[number].notes())
+                self.tasks[number].close()
+                self.tasks[number] = task = self.made(group)
+                for name, store in task.stores.items():
+                    for record in self.changelog(name):
+                        store.restore(record.key, record.value, record.timestamp)
+                task.recall(json.loads(notes))
+                task.start()
+
+    def changelog(self, store: str) -> list[Piped]:
+        """All of it, or what compaction leaves: the last record of each key, and some of those before."""
+        records = self.produced.get(f"{APPLICATION}-{self.topology.stores[store].changelog}", [])
+        if not self.compacts:
+            return records
+        clean = self.random.randint(0, len(records))
+        last = {record.key: place for place, record in enumerate(records)}
+        return [record for place, record in enumerate(records) if place >= clean or last[record.key] == place]
+
+
+@pytest.mark.parametrize("compacts", [False, True], ids=["whole", "compacted"])
+@each_row("name", [name for name in NAMES if name not in REMEMBERS_MORE], str)
+def test_tasks_that_are_made_anew_go_on(name: str, compacts: bool) -> None:
+    for seed in range(examples(2)):
+        events = list(events_of(seed, inputs_of(name)))
+        assert TasksMadeAnew(name, seed, compacts=compacts).run(events) == ours(name, events, 0).produced

@@ -43,7 +43,9 @@ def task_of(make: Callable[[StreamsBuilder], object]) -> Task:
     builder = StreamsBuilder(default_key_serde="string", default_value_serde="string")
     make(builder)
     topology = builder.build()
-    return Task(topology, topology.nodes.values(), "app")
+    task = Task(topology, topology.nodes.values(), "app")
+    task.start()
+    return task
 
 
 def records(seed: int) -> list[Raw]:

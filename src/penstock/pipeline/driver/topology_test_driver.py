@@ -69,6 +69,8 @@ class TopologyTestDriver:
             emit_interval_ms=emit_interval_ms,
             global_stores=self._global_stores,
         )
+        for task in (*self._global_tasks, self._task):
+            task.start()
         self._offsets: dict[str, int] = {}
         self._produced: dict[str, deque[Produced]] = {}
         self._settle()

@@ -30,6 +30,12 @@ class SharedClock:
         self.earliest_waiting = LATEST_TIME
         self.next_emit_ms = 0
 
+    def note(self) -> list[int]:
+        return [self.stream_time, self.earliest_waiting]
+
+    def recall(self, note: list[int]) -> None:
+        self.stream_time, self.earliest_waiting = note
+
 
 class Lookup(Protocol):
     """The current row of a table, with its timestamp."""
@@ -85,6 +91,13 @@ class Operator(Generic[OperationT]):
 
     def close(self) -> None:
         pass
+
+    def note(self) -> list[int]:
+        """What it remembers besides its stores; a task that is made anew has it `recall` that."""
+        return []
+
+    def recall(self, note: list[int]) -> None:
+        """Takes what `note` of the same operator has said."""
 
     def forward_depth_first(self) -> None:
         self.forward = self._forward_each

@@ -40,6 +40,10 @@ class InputQueues:
     def __bool__(self) -> bool:
         return bool(self._heap)
 
+    def first(self) -> InputQueue:
+        """The one whose record is next."""
+        return self._heap[0]
+
     def add(self, queue: InputQueue, arrived: Arrived) -> None:
         queue.records.append(arrived)
         if len(queue.records) == 1:

@@ -17,6 +17,12 @@ class Suppress(Operator[plan.Suppress]):
     def prepare(self) -> None:
         self.buffer: SuppressionBuffer = self.context.stores[self.operation.buffer]
 
+    def note(self) -> list[int]:
+        return [self.observed]
+
+    def recall(self, note: list[int]) -> None:
+        (self.observed,) = note
+
     def process(self, records: Slice) -> None:
         operation, buffer = self.operation, self.buffer
         for key, (new, old), timestamp, headers in records:
@@ -50,4 +56,4 @@ class Suppress(Operator[plan.Suppress]):
         key, new, old, held = self.buffer.first()
         if new is not None or not self.operation.drops_tombstones:
             self.emit(key, (new, old), held.timestamp, held.headers)
-        self.buffer.remove_first()
+        self.buffer.remove_first(self.observed)

@@ -3,7 +3,7 @@
 It has no clock and sends nothing: what it is told of is records and the time, and what its sinks make is returned.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
@@ -17,6 +17,10 @@ from penstock.pipeline.operators.table import operator_of
 from penstock.pipeline.plan.nodes import Node, Partitioner, Processor, Sink, Source
 from penstock.pipeline.plan.operations import PassThrough
 from penstock.pipeline.plan.topology import Topology
+
+CLOCK = "clock "
+LATEST = "latest of "
+STREAM_TIME = "stream time"
 
 
 class InvalidTimestampError(PenstockError):
@@ -104,7 +108,6 @@ class Task:
         if not self.takes_slices:
             for operator in self._operators.values():
                 operator.forward_depth_first()
-        self._start()
 
     # --- made once
 
@@ -135,18 +138,21 @@ class Task:
         return operator_of(node.name, PassThrough(), self.context)
 
     def _can_take_slices(self) -> bool:
-        """One source, each operator with one parent, its stores to itself, and nothing that looks around."""
+        """One source with times of its own, each operator with one parent, its stores to itself, and nothing that looks
+        around."""
         stores = [store for node in self._nodes if isinstance(node, Processor) for store in node.stores]
         topics = [node.topic for node in self._nodes if isinstance(node, Sink)]
         return (
             len(self._sources) == 1
+            and all(source.timestamp_extractor is None for source, _, _ in self._sources.values())
             and all(len(node.predecessors) <= 1 for node in self._nodes)
             and len(stores) == len(set(stores))
             and len(topics) == len(set(topics))
             and not any(operator.one_record_at_a_time for operator in self._operators.values())
         )
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Before the first record, and after what the stores and the operators have to remember."""
         for node in self._nodes:
             operator = self._operators[node.name]
             if isinstance(operator, RunProcessor) and isinstance(node, Processor):
@@ -155,6 +161,32 @@ class Task:
     def close(self) -> None:
         for operator in self._operators.values():
             operator.close()
+
+    # --- what it remembers besides its stores
+
+    def notes(self) -> dict[str, list[int]]:
+        """By the names of its operators; kept with the positions in its inputs."""
+        told = {name: note for name, operator in self._operators.items() if (note := operator.note())}
+        clocks = {f"{CLOCK}{name}": clock.note() for name, clock in self.context.clocks.items()}
+        latest = {
+            f"{LATEST}{topic}": [queue.latest]
+            for topic, (source, _, queue) in self._sources.items()
+            if source.timestamp_extractor is not None
+        }
+        return {**told, **clocks, **latest, STREAM_TIME: [self.context.stream_time]}
+
+    def recall(self, notes: Mapping[str, list[int]]) -> None:
+        """Takes the notes of the same task, when it is made anew."""
+        for name, note in notes.items():
+            if name == STREAM_TIME:
+                (self.context.stream_time,) = note
+            elif name.startswith(CLOCK):
+                self.context.clock(name.removeprefix(CLOCK)).recall(note)
+            elif name.startswith(LATEST):
+                if (known := self._sources.get(name.removeprefix(LATEST))) is not None:
+                    (known[2].latest,) = note
+            elif name in self._operators:
+                self._operators[name].recall(note)
 
     # --- records
 
@@ -182,6 +214,20 @@ class Task:
         headers: Headers = (),
     ) -> None:
         """Decodes a record and lets it wait for its turn."""
+        record = self.decoded(topic, offset, key, value, timestamp, headers)
+        if record is not None:
+            self._queues.add(self._sources[topic][2], Arrived(*record, offset))
+
+    def decoded(
+        self,
+        topic: str,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp: int,
+        headers: Headers = (),
+    ) -> Raw | None:
+        """None of one that the program's timestamp extractor wants to be dropped."""
         source, _, queue = self._sources[topic]
         assert source.key_serde is not None
         assert source.value_serde is not None
@@ -195,13 +241,22 @@ class Task:
             timestamp = source.timestamp_extractor(decoded_key, decoded, timestamp, queue.latest)
             if timestamp < 0:
                 self.context.drop(source.name)
-                return
+                return None
         elif timestamp < 0:
             raise InvalidTimestampError(
                 f"topic {topic}, offset {offset}: the record's timestamp is {timestamp}; "
                 f"Consumed(timestamp_extractor=...) can take one from elsewhere"
             )
-        self._queues.add(queue, Arrived(decoded_key, decoded, timestamp, headers, offset))
+        return decoded_key, decoded, timestamp, headers
+
+    def waiting(self, topic: str) -> int:
+        """How many records of a topic wait."""
+        return len(self._sources[topic][2].records)
+
+    def next_up(self) -> tuple[str, int]:
+        """Topic and offset of the record that `process_next` takes."""
+        queue = self._queues.first()
+        return queue.topic, queue.records[0].offset
 
     def process_next(self, now_ms: int) -> None:
         """The earliest of the records that wait, all the way down; then what is due in stream time."""

@@ -21,6 +21,12 @@ class EmitsOnClose(Operator[OperationT]):
     closed = NO_TIME
     next_emit_ms = 0
 
+    def note(self) -> list[int]:
+        return [self.observed, self.closed]
+
+    def recall(self, note: list[int]) -> None:
+        self.observed, self.closed = note
+
     def is_due(self, close_time: int) -> bool:
         now = self.context.now_ms
         if now < self.next_emit_ms:
@@ -103,6 +109,12 @@ class EagerTimeWindows(Operator[plan.AggregateTimeWindows]):
 
     def prepare(self) -> None:
         self.store: WindowStore = self.context.stores[self.operation.store]
+
+    def note(self) -> list[int]:
+        return [self.observed]
+
+    def recall(self, note: list[int]) -> None:
+        (self.observed,) = note
 
     def process(self, records: Slice) -> None:
         operation, store = self.operation, self.store

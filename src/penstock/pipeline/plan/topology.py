@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.pipeline.plan.describe import description_of
+from penstock.pipeline.plan.dot import dot_of
 from penstock.pipeline.plan.nodes import InternalTopic, Node, Processor, Source, SubTopology
 from penstock.pipeline.plan.stores import StoreSpec
 
@@ -67,6 +68,10 @@ class Topology:
     def describe(self) -> str:
         """The text of Kafka Streams' `Topology.describe()`."""
         return description_of(self.sub_topologies)
+
+    def describe_dot(self) -> str:
+        """The same as a graph, for Graphviz."""
+        return dot_of(self.sub_topologies)
 
 
 class _Groups:

@@ -1,14 +1,18 @@
 """Changes that are held back, by their time and then by the bytes of their keys; one for each key.
 
 How large it is is reckoned as Kafka Streams does: the bytes of key, of the rows and of headers and topic, and some for
-numbers.
+numbers. Its changelog has, of each key that is held back, all that is known of it: numbers, then the three rows and the
+headers, each after its length.
 """
 
 import heapq
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.pipeline.operators.processor_api import Headers
+from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.plan.serdes import Serde
 
 Place = tuple[int, bytes]
@@ -26,9 +30,17 @@ class Held:
     timestamp: int
     headers: Headers
     size: int
+    time: int
+    """By which it is held back, from the first of the changes on."""
 
 
-class SuppressionBuffer:
+NUMBERS = struct.Struct(">qqqi")
+"""Time by which it is held back, timestamp, size, how many headers."""
+LENGTH = struct.Struct(">i")
+NOTHING = -1
+
+
+class SuppressionBuffer(Logged):
     def __init__(self, name: str, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = name
         self._topic, self._key_serde, self._value_serde = topic, key_serde, value_serde
@@ -57,8 +69,31 @@ class SuppressionBuffer:
             heapq.heappush(self._places, (time, encoded))
         else:
             self.size -= there.size
-        self._held[encoded] = Held(prior, old_data, new_data, timestamp, headers, size)
+            time = there.time
+        self._held[encoded] = held = Held(prior, old_data, new_data, timestamp, headers, size, time)
         self.size += size
+        if self.log is not None:
+            self.log(encoded, _packed(held), timestamp)
+
+    def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        there = self._held.pop(key, None)
+        if there is not None:
+            self.size -= there.size
+        if value is None:
+            if there is not None:
+                self._leave(there.time, key)
+            return
+        self._held[key] = held = _unpacked(value)
+        self.size += held.size
+        if there is None:
+            heapq.heappush(self._places, (held.time, key))
+
+    def _leave(self, time: int, key: bytes) -> None:
+        if self._places[0] == (time, key):  # as it was when that was logged
+            heapq.heappop(self._places)
+        else:
+            self._places.remove((time, key))
+            heapq.heapify(self._places)
 
     def first(self) -> tuple[Any, Any, Any, Held]:
         """Key, new row, old row and what else is known of the one that comes out next."""
@@ -68,9 +103,15 @@ class SuppressionBuffer:
         key = self._key_serde.decode(self._topic, encoded)
         return key, decode(self._topic, held.new), decode(self._topic, held.old), held
 
-    def remove_first(self) -> None:
+    def remove_first(self, now: int) -> None:
         _, encoded = heapq.heappop(self._places)
         self.size -= self._held.pop(encoded).size
+        if self.log is not None:
+            self.log(encoded, None, now)
+
+    def all(self) -> Iterator[Held]:
+        """By time, then by key."""
+        return (self._held[key] for _, key in sorted(self._places))
 
     def prior_row(self, key: Any) -> tuple[bool, Any]:
         """Whether changes of the key are held back, and what its row was before them."""
@@ -90,3 +131,29 @@ def _size(
     rows = len(prior or b"") + (0 if old_is_prior else len(old or b"")) + len(new or b"")
     of_headers = sum(len(name.encode()) + len(value or b"") for name, value in headers)
     return BUFFER_TIME_BYTES + len(key) + rows + RECORD_CONTEXT_BYTES + len(topic) + of_headers
+
+
+def _packed(held: Held) -> bytes:
+    parts = [held.prior, held.old, held.new]
+    for name, value in held.headers:
+        parts += [name.encode(), value]
+    numbers = NUMBERS.pack(held.time, held.timestamp, held.size, len(held.headers))
+    return numbers + b"".join(
+        LENGTH.pack(NOTHING) if part is None else LENGTH.pack(len(part)) + part for part in parts
+    )
+
+
+def _unpacked(value: bytes) -> Held:
+    time, timestamp, size, count = NUMBERS.unpack_from(value)
+    parts = _parts(value, NUMBERS.size)
+    prior, old, new = next(parts), next(parts), next(parts)
+    headers = tuple(((next(parts) or b"").decode(), next(parts)) for _ in range(count))
+    return Held(prior, old, new, timestamp, headers, size, time)
+
+
+def _parts(value: bytes, position: int) -> Iterator[bytes | None]:
+    while position < len(value):
+        (length,) = LENGTH.unpack_from(value, position)
+        position += LENGTH.size
+        yield None if length == NOTHING else value[position : position + length]
+        position += max(0, length)

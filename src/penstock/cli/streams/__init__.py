@@ -1,0 +1,1 @@
+"""`penstock streams`: programs of streams."""

@@ -1,0 +1,1 @@
+"""Programs of streams on Kafka and Spark: which tasks there are, and how each is run."""

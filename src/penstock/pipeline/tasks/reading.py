@@ -1,0 +1,127 @@
+"""The consumer of a pack: where it stands, what it gets, and which of its partitions it has read to the end."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from penstock.client import ConsumerConfig
+from penstock.client.librdkafka import (
+    BrokerTroubles,
+    Consumer,
+    KafkaException,
+    Message,
+    NativeError,
+    NativeTopicPartition,
+    client_error,
+    error_of,
+    with_diagnostics,
+)
+from penstock.pipeline.tasks.settings import StreamsSettings
+from penstock.types import TopicPartition
+
+CALL_SECONDS: Final = 30.0
+MOST_AT_ONCE: Final = 2_000
+END_MS: Final = "20"
+"""librdkafka tells of the end of a partition when a fetch has waited for so long in vain."""
+_OURS: Final = {
+    "isolation.level": "read_committed",
+    "enable.auto.commit": "false",
+    "auto.offset.reset": "earliest",
+}
+
+
+class Reader:
+    """Reads partitions that it is told, never as a member of the group: who has which is for the planner to say."""
+
+    def __init__(
+        self, settings: StreamsSettings, application_id: str, client_id: str, *, tells_ends_soon: bool
+    ) -> None:
+        """`tells_ends_soon` if tasks wait for one input to have nothing more before they go on with the other."""
+        self._troubles = BrokerTroubles()
+        soon = {"fetch.max.wait.ms": END_MS} if tells_ends_soon else {}
+        names = {"group.id": application_id, "client.id": client_id}
+        config = ConsumerConfig({**_OURS, **soon, **settings.client_configs("consumer"), **names})
+        native = with_diagnostics(config.for_librdkafka(), self._troubles)
+        self._native = Consumer({**native, "enable.partition.eof": True, "enable.auto.offset.store": False})
+        self.at_end: set[TopicPartition] = set()
+        self._paused: set[TopicPartition] = set()
+
+    # --- where it stands
+
+    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, tuple[int, str]]:
+        """Offsets and what was noted with them, of those that have one."""
+        asked = [NativeTopicPartition(*each) for each in partitions]
+        found = self._call("the positions are not known", self._native.committed, asked) if asked else []
+        for each in found:
+            if each.error is not None:
+                raise client_error(each.error, f"the position in {each.topic}-{each.partition} is not known")
+        return {
+            TopicPartition(each.topic, each.partition): (each.offset, each.metadata or "")
+            for each in found
+            if each.offset >= 0
+        }
+
+    def bounds(self, partition: TopicPartition) -> tuple[int, int]:
+        """The first offset, and the one that comes next."""
+        low, high = self._call(
+            f"the offsets of {partition} are not known",
+            self._native.get_watermark_offsets,
+            NativeTopicPartition(*partition),
+        )
+        return low, high
+
+    def _call(self, what: str, function, *arguments):  # type: ignore[no-untyped-def]
+        try:
+            return function(*arguments, timeout=CALL_SECONDS)
+        except KafkaException as error:
+            raise client_error(error_of(error), what, self._troubles) from None
+
+    def assign(self, positions: Mapping[TopicPartition, int]) -> None:
+        self.at_end.clear()
+        self._paused.clear()
+        self._native.assign([NativeTopicPartition(*each, offset) for each, offset in positions.items()])
+
+    def hold_back(self, partitions: set[TopicPartition]) -> None:
+        """Reads no more of these, for now, and of all others."""
+        if partitions == self._paused:
+            return
+        if resumed := self._paused - partitions:
+            self._native.resume([NativeTopicPartition(*each) for each in resumed])
+        if paused := partitions - self._paused:
+            self._native.pause([NativeTopicPartition(*each) for each in paused])
+        self._paused = set(partitions)
+
+    # --- records
+
+    def poll(self, timeout: float) -> list[tuple[TopicPartition, Sequence[Message]]]:
+        """What is there, partition by partition; waits for the first record only."""
+        first = self._native.poll(timeout)
+        if first is None:
+            return []
+        return list(self._by_partition([first, *self._native.consume(MOST_AT_ONCE, 0)]))
+
+    def _by_partition(self, messages: list[Message]) -> Iterator[tuple[TopicPartition, Sequence[Message]]]:
+        for (topic, partition), group in itertools.groupby(messages, _place):
+            where = TopicPartition(topic, partition)
+            records = []
+            for message in group:
+                error = message.error()
+                if error is None:
+                    records.append(message)
+                elif error.code() == NativeError._PARTITION_EOF:
+                    self.at_end.add(where)
+                    continue
+                else:
+                    raise client_error(error, f"{where} can't be read", self._troubles)
+                self.at_end.discard(where)
+            if records:
+                yield where, records
+
+    def close(self) -> None:
+        self._native.close()
+
+
+def _place(message: Message) -> tuple[str, int]:
+    return message.topic(), message.partition()  # type: ignore[return-value]

@@ -1,0 +1,190 @@
+"""One task as it runs: the pure `Task`, the partitions that it reads, and what becomes of records of no use."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from penstock.client.librdkafka import Message
+from penstock.pipeline.operators.base import Raw
+from penstock.pipeline.operators.stores.changes import Logged
+from penstock.pipeline.operators.task import InvalidTimestampError, Task
+from penstock.pipeline.plan.nodes import Source
+from penstock.pipeline.plan.topology import Topology
+from penstock.pipeline.tasks.layout import TaskId
+from penstock.pipeline.tasks.settings import StreamsSettings
+from penstock.types import TopicPartition
+
+log = logging.getLogger("penstock.streams")
+
+ERROR_HEADER: Final = "__streams.errors."
+LONGEST_NOTE: Final = 3_500
+"""Brokers take 4,096 bytes with a position."""
+SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
+
+
+class RunningTask:
+    def __init__(
+        self,
+        task_id: TaskId,
+        inputs: Sequence[TopicPartition],
+        topology: Topology,
+        application_id: str,
+        settings: StreamsSettings,
+        patterns: Mapping[str, Sequence[str]],
+        global_stores: dict[str, Any],
+        now_ms: int,
+        send_aside: SendAside,
+    ) -> None:
+        self.id, self.inputs = task_id, tuple(inputs)
+        self._settings, self._send_aside = settings, send_aside
+        group = topology.sub_topologies[task_id.sub_topology]
+        self.task = Task(
+            topology,
+            group.nodes,
+            application_id,
+            task_id=str(task_id),
+            partition=task_id.partition,
+            now_ms=now_ms,
+            global_stores=global_stores,
+        )
+        for pattern, topics in patterns.items():
+            if any(isinstance(node, Source) and node.pattern == pattern for node in group.nodes):
+                for topic in topics:
+                    self.task.read_pattern(pattern, topic)
+        self.logged: dict[TopicPartition, Logged] = {
+            TopicPartition(f"{application_id}-{topology.stores[name].changelog}", task_id.partition): store
+            for name, store in self.task.stores.items()
+            if topology.stores[name].is_logged and isinstance(store, Logged)
+        }
+        self.changelogs = frozenset(topic for topic, _ in self.logged)
+        self.positions: dict[TopicPartition, int] = {}
+        """Of the records that are processed, and not those that wait."""
+        self.skipped: dict[str, int] = {}
+        self.processed = 0
+        self._places = {where.topic: where for where in self.inputs}
+        self._takes_slices = self.task.takes_slices and settings.processing_exception_handler == "fail"
+        self._waits_since_ms: int | None = None
+
+    # --- what it remembers
+
+    def recall(self, notes: Sequence[str]) -> None:
+        """Notes that were kept with its positions: the first one that is whole."""
+        for note in notes:
+            if note.startswith("{"):
+                self.task.recall(json.loads(note))
+                return
+
+    def noted(self) -> dict[TopicPartition, tuple[int, str]]:
+        """Positions to commit, and with the first of them what is to be remembered."""
+        note = json.dumps(self.task.notes(), separators=(",", ":"))
+        if len(note) > LONGEST_NOTE:
+            log.warning(
+                "task %s has more to remember than fits beside a position: it will know less after a restart",
+                self.id,
+            )
+            note = ""
+        return {
+            where: (offset, note if number == 0 else "")
+            for number, (where, offset) in enumerate(sorted(self.positions.items()))
+        }
+
+    # --- records
+
+    def take(self, where: TopicPartition, messages: Sequence[Message], now_ms: int) -> None:
+        if self._takes_slices:
+            records = [record for message in messages if (record := self._decoded(message)) is not None]
+            self.task.process_slice(where.topic, records, now_ms)
+            self.processed += len(records)
+            self.positions[where] = _next_offset(messages[-1])
+            return
+        for message in messages:
+            key, value, timestamp, headers = _parts(message)
+            try:
+                self.task.add(where.topic, message.offset() or 0, key, value, timestamp, headers)
+            except Exception as error:
+                self._on_unreadable(message, error)
+        if not self.task.waiting(where.topic):
+            self.positions[where] = _next_offset(messages[-1])
+
+    def _decoded(self, message: Message) -> Raw | None:
+        try:
+            return self.task.decoded(message.topic() or "", message.offset() or 0, *_parts(message))
+        except Exception as error:
+            self._on_unreadable(message, error)
+            return None
+
+    def process(self, now_ms: int, at_end: set[TopicPartition]) -> None:
+        """In the order of times, as long as each input has a record, has none any more, or was waited for."""
+        task = self.task
+        while task.has_records and self._may_go_on(now_ms, at_end):
+            topic, offset = task.next_up()
+            try:
+                task.process_next(now_ms)
+            except Exception as error:
+                if self._settings.processing_exception_handler == "fail":
+                    raise
+                self._skip("processing", f"{topic}-{self.id.partition}", offset, error)
+            self.processed += 1
+            self.positions[self._places[topic]] = offset + 1
+
+    def _may_go_on(self, now_ms: int, at_end: set[TopicPartition]) -> bool:
+        lacking = [where for where in self.inputs if not self.task.waiting(where.topic)]
+        if not lacking:
+            self._waits_since_ms = None
+            return True
+        if any(where not in at_end for where in lacking):
+            return False
+        if self._waits_since_ms is None:
+            self._waits_since_ms = now_ms
+        return now_ms - self._waits_since_ms >= self._settings.max_task_idle_ms
+
+    def too_much_waits(self) -> list[TopicPartition]:
+        most = self._settings.buffered_records_per_partition
+        return [where for where in self.inputs if self.task.waiting(where.topic) >= most]
+
+    # --- records that are of no use
+
+    def _on_unreadable(self, message: Message, error: Exception) -> None:
+        if self._settings.deserialization_exception_handler == "fail" or isinstance(
+            error, InvalidTimestampError
+        ):
+            raise error
+        self._skip(
+            "deserialization", f"{message.topic()}-{message.partition()}", message.offset() or 0, error
+        )
+        topic = self._settings.errors_dead_letter_queue_topic_name
+        if topic is not None:
+            key, value, timestamp, _ = _parts(message)
+            self._send_aside(topic, key, value, timestamp, _told(message, error))
+
+    def _skip(self, what: str, where: str, offset: int, error: Exception) -> None:
+        self.skipped[what] = self.skipped.get(what, 0) + 1
+        log.warning(
+            "task %s goes on without the record at offset %d of %s: %s", self.id, offset, where, error
+        )
+
+
+def _next_offset(message: Message) -> int:
+    return (message.offset() or 0) + 1
+
+
+def _parts(message: Message) -> tuple[Any, Any, int, tuple[tuple[str, Any], ...]]:
+    headers = message.headers()
+    pairs = headers.items() if isinstance(headers, dict) else headers or ()
+    return message.key(), message.value(), message.timestamp()[1], tuple(pairs)
+
+
+def _told(message: Message, error: Exception) -> list[tuple[str, bytes]]:
+    told = {
+        "exception": type(error).__name__,
+        "message": str(error),
+        "stacktrace": "".join(traceback.format_exception(error)),
+        "topic": message.topic(),
+        "partition": message.partition(),
+        "offset": message.offset(),
+    }
+    return [(f"{ERROR_HEADER}{name}", str(value).encode()) for name, value in told.items()]

@@ -1,0 +1,103 @@
+"""The transactions of a pack: results, changes of stores and positions are seen together, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from penstock.client import KafkaProducer, OffsetAndMetadata, ProducerConfig, RecordBatch
+from penstock.pipeline.operators.task import Produced
+from penstock.pipeline.tasks.settings import StreamsSettings
+from penstock.types import TopicPartition
+
+_OURS: Final = {"linger.ms": "0", "compression.type": "lz4"}
+Columns = tuple[list[bytes | None], list[bytes | None], list[int]]
+
+
+class _Membership:
+    """Stands for the consumer that the process which planned the pack has in the group."""
+
+    def __init__(self, group_metadata: bytes) -> None:
+        self._metadata = group_metadata
+
+    def group_metadata(self) -> object:
+        return self._metadata
+
+
+class Writer:
+    def __init__(
+        self, settings: StreamsSettings, transactional_id: str, client_id: str, group_metadata: bytes
+    ) -> None:
+        self._membership = _Membership(group_metadata)
+        self._producer = KafkaProducer(
+            ProducerConfig(
+                {
+                    **_OURS,
+                    "request.timeout.ms": str(settings.transaction_timeout_ms),
+                    **settings.client_configs("producer"),
+                    "client.id": client_id,
+                    "transactional.id": transactional_id,
+                    "transaction.timeout.ms": str(settings.transaction_timeout_ms),
+                }
+            )
+        )
+        self.is_open = False
+
+    def lock_out_earlier(self) -> None:
+        """Whoever had this transactional id can't commit any more, and what it left open is gone."""
+        self._producer.init_transactions()
+
+    def begin(self) -> None:
+        if not self.is_open:
+            self._producer.begin_transaction()
+            self.is_open = True
+
+    def write(self, produced: Sequence[Produced], own_partition: int, changelogs: frozenset[str]) -> None:
+        """Of a task; changes of its stores go into its own partition of their changelogs."""
+        if any(each.headers or each.partition is not None for each in produced):
+            for each in produced:
+                self._send_alone(each, own_partition if each.topic in changelogs else None)
+            return
+        columns: dict[str, Columns] = {}
+        for topic, key, value, timestamp, *_ in produced:
+            if topic not in columns:
+                columns[topic] = ([], [], [])
+            values, keys, timestamps = columns[topic]
+            values.append(value)
+            keys.append(key)
+            timestamps.append(timestamp)
+        for topic, (values, keys, timestamps) in columns.items():
+            partition = own_partition if topic in changelogs else None
+            self._producer.send_batch(RecordBatch(topic, values, keys, partition, timestamps))
+
+    def _send_alone(self, each: Produced, partition: int | None) -> None:
+        chosen = partition
+        if each.partition is not None:
+            chosen = each.partition(self._producer.partitions_of(each.topic))
+        self._producer.produce(each.topic, each.value, each.key, chosen, each.timestamp, list(each.headers))
+
+    def send_aside(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp: int,
+        headers: list[tuple[str, bytes]],
+    ) -> None:
+        """A record that was read and is of no use, with what is wrong with it."""
+        self._producer.produce(topic, value, key, None, timestamp, headers)
+
+    def commit(self, positions: Mapping[TopicPartition, tuple[int, str]]) -> None:
+        self.begin()
+        offsets = {where: OffsetAndMetadata(offset, note) for where, (offset, note) in positions.items()}
+        self._producer.send_offsets_to_transaction(offsets, self._membership)
+        self._producer.commit_transaction()
+        self.is_open = False
+
+    def abort(self) -> None:
+        if self.is_open:
+            self._producer.abort_transaction()
+            self.is_open = False
+
+    def close(self) -> None:
+        self._producer.close(timeout=1.0)
