@@ -56,7 +56,7 @@ def shell(tmp_path: Path) -> Iterator[Machine]:
 
 
 def test_the_files_are_there() -> None:
-    assert list(FILES) == ["producer.py", "consumer.py", "test_orders.py"]
+    assert list(FILES) == ["producer.py", "consumer.py", "test_orders.py", "word_count.py"]
 
 
 def test_a_newcomers_afternoon(shell: Machine, tmp_path: Path) -> None:

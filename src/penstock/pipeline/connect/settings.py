@@ -93,6 +93,17 @@ class ConnectSettings:
     status_storage_replication_factor: int = integer(
         3, "Replicas of that topic, if it has to be made; -1 for the brokers' default.", at_least(-1)
     )
+    program_storage_topic: str = string(
+        "",
+        "The topic of deployed programs of streams; the group's id with -programs unless set.",
+        importance=LOW,
+    )
+    program_storage_replication_factor: int = integer(
+        -1,
+        "Replicas of that topic, if it has to be made; -1 for the brokers' default.",
+        at_least(-1),
+        importance=LOW,
+    )
     offset_storage_file_filename: str | None = string(
         None,
         "Standalone: names the topic of source offsets; see the introduction. No file is written.",

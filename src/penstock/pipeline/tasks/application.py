@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, Protocol
 
@@ -76,6 +76,8 @@ class StreamsApplication:
         self.records: dict[str, int] = {}
         """How many the packs have processed, by pack."""
         self.skipped: dict[str, int] = {}
+        self.on_end: Callable[[], object] = lambda: None
+        """Called in some thread when it has ended, by itself or because it was stopped."""
         self._states: dict[str, str] = {}
         self._changed = threading.Condition()
         self._mine: frozenset[TopicPartition] = frozenset()
@@ -159,13 +161,17 @@ class StreamsApplication:
             self._query.stop()
         if self._control is not None:
             self._control.close()
+        self._end()
+
+    def _end(self) -> None:
         self._ended.set()
+        self.on_end()
 
     def _fail(self, error: ProgramError) -> None:
         with self._changed:
             self.failure = self.failure or error
             self._changed.notify_all()
-        self._ended.set()
+        self._end()
 
     def _admin(self) -> KafkaAdmin:
         return KafkaAdmin(self.settings.client_configs("admin"))
@@ -214,6 +220,11 @@ class StreamsApplication:
             for task in self._layout.tasks
             if TopicPartition(leading[task.sub_topology], task.partition) in self._mine
         ]
+
+    def own_task_names(self) -> list[str]:
+        """Of the tasks that this process has."""
+        with self._changed:
+            return sorted(map(str, self._own_tasks()))
 
     def _work(self, number: int, tasks: list[TaskId]) -> PackWork:
         assert self._control is not None

@@ -247,9 +247,27 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-_FENCED: Final = frozenset(
-    {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.ILLEGAL_GENERATION}
+_HOPELESS: Final = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.RECORD_LIST_TOO_LARGE,
+        ErrorCode.INVALID_RECORD,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
 )
+"""What Kafka says when it will say so again."""
+
+
+def _ending_of(error: Exception) -> Ending:
+    if isinstance(error, KafkaError):
+        return Ending.FAILED if error.code in _HOPELESS else Ending.DISTURBED
+    return Ending.DISTURBED if isinstance(error, OSError) else Ending.FAILED
 
 
 def run_pack(work: PackWork) -> PackReport:
@@ -262,7 +280,7 @@ def run_pack(work: PackWork) -> PackReport:
         report = pack.report
         pack.run()
     except Exception as error:
-        report.ending = Ending.DISTURBED if isinstance(error, KafkaError | OSError) else Ending.FAILED
+        report.ending = _ending_of(error)
         report.error = _told(error)
         report.trace = "".join(traceback.format_exception(error))
         if pack is not None:

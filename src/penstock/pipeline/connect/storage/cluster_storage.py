@@ -11,14 +11,14 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 
+from penstock.client.table.topic_log import TopicLog
+from penstock.client.table.writer import FencedWriter, PlainWriter
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
 from penstock.pipeline.connect.storage.config_state import ConfigState, Said, Unreadable
 from penstock.pipeline.connect.storage.offset_topics import OffsetTopics
 from penstock.pipeline.connect.storage.status_state import StatusState
 from penstock.pipeline.connect.storage.topic import config_topic, status_topic
-from penstock.pipeline.connect.storage.topic_log import TopicLog
-from penstock.pipeline.connect.storage.writer import FencedWriter, PlainWriter
 from penstock.records.reader import Record
 from penstock.wire_client import Cluster
 

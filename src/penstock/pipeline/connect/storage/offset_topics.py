@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from penstock.client.table.topic import WrongTopic
+from penstock.client.table.topic_log import TopicLog
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage.offset_state import KnownOffset, OffsetState
-from penstock.pipeline.connect.storage.topic import WrongTopic, offset_topic
-from penstock.pipeline.connect.storage.topic_log import TopicLog
+from penstock.pipeline.connect.storage.topic import offset_topic
 from penstock.records.reader import Record
 
 log = logging.getLogger("penstock.connect.storage")

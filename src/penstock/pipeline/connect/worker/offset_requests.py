@@ -15,11 +15,11 @@ from penstock.client.admin.group_offsets import (
     delete_group_offsets,
     list_group_offsets,
 )
+from penstock.client.table.writer import fence
 from penstock.pipeline.connect.api.connector import SinkConnector, SourceConnector
 from penstock.pipeline.connect.errors import ConnectError
 from penstock.pipeline.connect.storage.cluster_storage import ClusterStorage
 from penstock.pipeline.connect.storage.offset_topics import OffsetTopic, merged
-from penstock.pipeline.connect.storage.writer import fence
 from penstock.pipeline.connect.worker.connector_instance import max_tasks
 from penstock.pipeline.connect.worker.daemon_call import call_in_thread
 from penstock.pipeline.connect.worker.errors import BadRequestError

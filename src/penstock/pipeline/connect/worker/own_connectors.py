@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from penstock.pipeline.connect.storage.writer import Fenced
+from penstock.client.table.writer import Fenced
 from penstock.pipeline.connect.worker.running_connector import RunningConnector
 
 log = logging.getLogger("penstock.connect.worker")

@@ -4,6 +4,7 @@ or at once where the topics know of some."""
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -20,14 +21,18 @@ from penstock.pipeline.connect.settings import CONNECT_TABLE, ConnectSettings
 from penstock.pipeline.connect.tasks.run import run_task
 from penstock.pipeline.connect.worker.engine import TickEngine
 from penstock.pipeline.connect.worker.worker import ConnectWorker
+from penstock.pipeline.programs.api import routes_of
+from penstock.pipeline.programs.service import ProgramsService
 from penstock.pipeline.spark.engine import Engine
 from penstock.pipeline.spark.query import Query
 from penstock.pipeline.spark.settings import EngineSettings
 from penstock.pipeline.tick_calls import TickCalls
 from penstock.web.listeners import Listener
+from penstock.web.routes import Routes
 from penstock.web.running import run_service, stop_signal
 
 SPARK_PREFIX = "spark."
+LOCALHOST = "127.0.0.1"
 
 
 class NamedConfig(NamedTuple):
@@ -86,23 +91,51 @@ class Ticks(TickEngine, Protocol):
 
 
 @asynccontextmanager
-async def running_worker(settings: ConnectSettings) -> AsyncIterator[RunningWorker]:
-    """A worker in this event loop, with its REST API and a Spark of its own."""
+async def running_worker(
+    settings: ConnectSettings, *, runs_programs: bool = False
+) -> AsyncIterator[RunningWorker]:
+    """A worker in this event loop, with its REST API and a Spark of its own, which may run deployed programs too."""
     engine = SparkTicks(settings)
     try:
-        async with serving_worker(settings, engine) as running:
-            yield running
+        if not runs_programs:
+            async with serving_worker(settings, engine) as running:
+                yield running
+            return
+        programs = programs_service(settings, engine)
+        async with serving_worker(settings, engine, routes_of(programs)) as running:
+            keeping = asyncio.create_task(programs.run())
+            try:
+                yield running
+            finally:
+                keeping.cancel()
+                with suppress(asyncio.CancelledError):
+                    await keeping
     finally:
         await asyncio.to_thread(engine.stop)
 
 
+def programs_service(settings: ConnectSettings, engine: SparkTicks) -> ProgramsService:
+    is_local = settings.spark_master.startswith("local")
+    return ProgramsService(
+        settings.client_configs,
+        settings.program_storage_topic or f"{settings.group_id}-programs",
+        settings.program_storage_replication_factor,
+        engine,
+        packs=os.cpu_count() or 1,
+        control_host=LOCALHOST if is_local else settings.advertised_host(),
+    )
+
+
 @asynccontextmanager
-async def serving_worker(settings: ConnectSettings, engine: Ticks) -> AsyncIterator[RunningWorker]:
+async def serving_worker(
+    settings: ConnectSettings, engine: Ticks, *others: Routes
+) -> AsyncIterator[RunningWorker]:
     """A worker in this event loop, with its REST API."""
     plugins = Plugins(settings.plugin_path)
     check = ConfigCheck(plugins, settings)
     worker = ConnectWorker(settings, engine, run_task, plugins, check.errors)
-    async with serving_rest(Service(worker, check, plugins, engine.metrics_text)) as listeners:
+    service = Service(worker, check, plugins, engine.metrics_text)
+    async with serving_rest(service, *others) as listeners:
         running = asyncio.create_task(worker.run(listeners[0].port))
         try:
             yield RunningWorker(listeners, running, worker)
@@ -119,7 +152,7 @@ def run(command: str, settings: ConnectSettings, connectors: Sequence[NamedConfi
 
 async def _serve(settings: ConnectSettings, connectors: Sequence[NamedConfig] | None) -> None:
     stopping = asyncio.create_task(stop_signal())
-    async with running_worker(settings) as (listeners, running, worker):
+    async with running_worker(settings, runs_programs=connectors is None) as (listeners, running, worker):
         print(f"Kafka Connect is ready on {', '.join(map(str, listeners))}", flush=True)
         waiting = [stopping, running]
         if connectors is not None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from penstock.client.table.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.plugins import Plugins
 from penstock.pipeline.connect.settings import ConnectSettings
 from penstock.pipeline.connect.storage import config_records
@@ -32,7 +33,6 @@ from penstock.pipeline.connect.storage.status_state import (
     STOPPED,
     UNASSIGNED,
 )
-from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.tasks.work import TaskReport, TaskWork
 from penstock.pipeline.connect.worker.config_providers import ConfigVariables
 from penstock.pipeline.connect.worker.connector_instance import ConnectorInstance, Context, make_instance

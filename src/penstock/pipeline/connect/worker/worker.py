@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+from penstock.client.table.writer import Fenced, FencedWriter
 from penstock.errors import PenstockError
 from penstock.pipeline.connect.api.connector import SinkConnector
 from penstock.pipeline.connect.errors import AlreadyExistsError, ConnectError, NotFoundError
@@ -29,7 +30,6 @@ from penstock.pipeline.connect.storage.config_state import (
 )
 from penstock.pipeline.connect.storage.offset_topics import OffsetTopic
 from penstock.pipeline.connect.storage.status_state import STOPPED, Status, topic_key
-from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter
 from penstock.pipeline.connect.worker import offset_requests
 from penstock.pipeline.connect.worker.answers import (
     connector_info,

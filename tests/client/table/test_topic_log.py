@@ -14,9 +14,9 @@ import pytest
 from penstock.client import AsyncKafkaProducer
 from penstock.client.admin.topic_changes import NewTopic, create_topics, delete_topics
 from penstock.client.admin.topic_descriptions import TopicDescription, describe_topics
-from penstock.pipeline.connect.storage.topic import StorageTopic, WrongTopic
-from penstock.pipeline.connect.storage.topic_log import TopicLog
-from penstock.pipeline.connect.storage.writer import Fenced, FencedWriter, PlainWriter
+from penstock.client.table.topic import TableTopic, WrongTopic
+from penstock.client.table.topic_log import TopicLog
+from penstock.client.table.writer import Fenced, FencedWriter, PlainWriter
 from penstock.testing import InProcessBroker
 from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 from tests.support.cluster_fixture import KafkaServer
@@ -26,15 +26,23 @@ SECONDS = 60.0
 _numbers = count()
 
 
-def new_topic(partitions: int = 1, **more: bool) -> StorageTopic:
+def new_topic(partitions: int = 1, **more: bool) -> TableTopic:
     name = f"state-{next(_numbers)}"
-    return StorageTopic(
-        "some.topic", name, partitions, 1, "some states", configs={"cleanup.policy": "compact"}, **more
+    return TableTopic(
+        "some.topic",
+        name,
+        partitions,
+        1,
+        "some states",
+        "some service",
+        "its settings",
+        configs={"cleanup.policy": "compact"},
+        **more,
     )
 
 
 class Followed:
-    def __init__(self, kafka: KafkaServer, topic: StorageTopic) -> None:
+    def __init__(self, kafka: KafkaServer, topic: TableTopic) -> None:
         self.records: list[tuple[bytes | None, bytes | None]] = []
         self.forgotten = 0
         configs = {"bootstrap.servers": kafka.bootstrap}
@@ -48,7 +56,7 @@ class Followed:
 
 
 @asynccontextmanager
-async def following(kafka: KafkaServer, topic: StorageTopic) -> AsyncIterator[Followed]:
+async def following(kafka: KafkaServer, topic: TableTopic) -> AsyncIterator[Followed]:
     followed = Followed(kafka, topic)
     task = asyncio.create_task(followed.log.run())
     try:

@@ -1,8 +1,7 @@
-"""Writes to the topics of a Connect cluster.
+"""Writes to tables: with a fence what only one may say, and otherwise through an ordinary producer.
 
-Configs are written in transactions: whoever claims a transactional id fences whoever had it before, so that a worker
-that lost the lead (or a connector) without knowing it can write nothing more about it. The leader's is the one that
-Kafka Connect's leaders use. States need no such care, and go through an ordinary producer.
+Whoever claims a transactional id fences whoever had it before, so that one who lost the right to write something,
+without knowing it, can write nothing more about it.
 """
 
 from __future__ import annotations

@@ -17,15 +17,15 @@ from typing import Any
 
 from penstock.client.admin.list_offsets import IsolationLevel, OffsetSpec, list_offsets
 from penstock.client.committed_records import BY_NAME, LEADER_HAS_MOVED, committed_records, fetch_request
+from penstock.client.table.topic import TableTopic, prepare_topic
 from penstock.errors import ApiError, ErrorCode
-from penstock.pipeline.connect.storage.topic import StorageTopic, prepare_topic
 from penstock.records.reader import Record
 from penstock.types import TopicPartition
 from penstock.wire.messages.fetch import FetchResponse, PartitionData
 from penstock.wire_client import Cluster, ClusterConfig, asyncio_cluster
 from penstock.wire_client.errors import KafkaError, error_for
 
-log = logging.getLogger("penstock.connect.storage")
+log = logging.getLogger("penstock.client.table")
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_WAIT_MS = 500
@@ -50,7 +50,7 @@ class TopicLog:
     def __init__(
         self,
         client_configs: Mapping[str, str],
-        topic: StorageTopic,
+        topic: TableTopic,
         replay: Replay,
         on_another_topic: Callable[[], None],
     ) -> None:
@@ -58,7 +58,7 @@ class TopicLog:
         self.position: dict[int, int] = {}
         self.trouble = f"topic {topic.name} is still being read"
         self._config = ClusterConfig.from_configs(client_configs)._replace(
-            client_id=f"connect-{topic.purpose.replace(' ', '-')}",
+            client_id=f"{topic.service}-{topic.purpose}".replace(" ", "-").lower(),
             request_timeout_ms=REQUEST_TIMEOUT_MS,
             default_api_timeout_ms=UNREACHABLE_AFTER_MS,
         )

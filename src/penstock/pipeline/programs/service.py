@@ -1,0 +1,141 @@
+"""What runs here of what was deployed: after each change of the topic, what is not as it says is made so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from penstock.errors import ConfigError, PenstockError
+from penstock.pipeline.programs.deployed import DeployedProgram, Wanted
+from penstock.pipeline.programs.running import RunningProgram
+from penstock.pipeline.programs.store import ProgramStore, programs_topic
+from penstock.pipeline.tasks.application import StreamsApplication, TickEngine
+from penstock.pipeline.tasks.program import ProgramFile
+from penstock.pipeline.tasks.settings import StreamsSettings
+
+MOST_TEXT: Final = 512 * 1024
+
+
+class NoSuchProgram(PenstockError):
+    pass
+
+
+class ProgramsService:
+    def __init__(
+        self,
+        client_configs: Mapping[str, str],
+        topic: str,
+        replication_factor: int,
+        engine: TickEngine,
+        *,
+        packs: int,
+        control_host: str,
+    ) -> None:
+        self._clients, self._engine = client_configs, engine
+        self._packs, self._control_host = packs, control_host
+        self._changed = asyncio.Event()
+        self._store = ProgramStore(
+            client_configs, programs_topic(topic, replication_factor), self._changed.set
+        )
+        self._running: dict[str, RunningProgram] = {}
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        following = asyncio.create_task(self._store.run())
+        try:
+            while True:
+                changed = asyncio.create_task(self._changed.wait())
+                await asyncio.wait({changed, following}, return_when=asyncio.FIRST_COMPLETED)
+                changed.cancel()
+                if following.done():
+                    following.result()
+                self._changed.clear()
+                await self._make_it_so()
+        finally:
+            following.cancel()
+            await asyncio.gather(
+                following, *(each.stop() for each in self._running.values()), return_exceptions=True
+            )
+
+    async def _make_it_so(self) -> None:
+        wanted = {
+            name: program
+            for name, program in self._store.programs.items()
+            if program.wanted is Wanted.RUNNING
+        }
+        gone = [
+            name
+            for name, running in self._running.items()
+            if name not in wanted or wanted[name].version != running.program.version
+        ]
+        await asyncio.gather(*(self._running.pop(name).stop() for name in gone))
+        for name, program in wanted.items():
+            if name not in self._running:
+                self._running[name] = RunningProgram(program, self._application)
+
+    def _application(self, program: DeployedProgram) -> StreamsApplication:
+        configs = {**self._clients, **program.configs}
+        return StreamsApplication(
+            program.file, configs, self._engine, packs=self._packs, control_host=self._control_host
+        )
+
+    # --- what users ask for
+
+    async def deploy(self, name: str, file: ProgramFile, configs: Mapping[str, str]) -> dict[str, Any]:
+        """Refused if it can't be loaded; what else may be wrong with it shows when it runs."""
+        if len(file.text) > MOST_TEXT:
+            raise ConfigError(f"the program has {len(file.text)} characters; takes at most {MOST_TEXT}")
+        loaded = await asyncio.to_thread(file.load)
+        if loaded.application_id != name:
+            raise ConfigError(
+                f"the program's name is {loaded.application_id!r}, and it was to be deployed as {name!r}"
+            )
+        StreamsSettings.from_configs({**loaded.configs, **configs})
+        program = DeployedProgram(name, file, configs, deployed_at_ms=time.time_ns() // 1_000_000)
+        await self._store.write(program)
+        return self.described(name)
+
+    async def stop(self, name: str) -> dict[str, Any]:
+        await self._store.write(self._program(name).stopped())
+        return self.described(name)
+
+    async def start(self, name: str) -> dict[str, Any]:
+        await self._store.write(self._program(name).started())
+        return self.described(name)
+
+    async def delete(self, name: str) -> None:
+        await self._store.delete(self._program(name).name)
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [self._brief(program) for _, program in sorted(self._store.programs.items())]
+
+    def described(self, name: str) -> dict[str, Any]:
+        program = self._program(name)
+        running = self._running.get(name)
+        application = running.application if running is not None else None
+        return {
+            **self._brief(program),
+            "file": program.file.path,
+            "configs": dict(program.configs),
+            "deployed_at_ms": program.deployed_at_ms,
+            "restarts": running.restarts if running is not None else 0,
+            "topology": program.file.load().topology.describe(),
+            "tasks_here": application.own_task_names() if application is not None else [],
+            "skipped_records": dict(application.skipped) if application is not None else {},
+        }
+
+    def _brief(self, program: DeployedProgram) -> dict[str, Any]:
+        running = self._running.get(program.name)
+        state = program.wanted.value if running is None else running.state
+        if running is None and program.wanted is Wanted.RUNNING:
+            state = "STARTING"
+        failure = running.failure if running is not None else None
+        return {"name": program.name, "state": state, "failure": failure}
+
+    def _program(self, name: str) -> DeployedProgram:
+        if name not in self._store.programs:
+            known = ", ".join(sorted(self._store.programs)) or "none"
+            raise NoSuchProgram(f"there is no program {name!r} (programs: {known})")
+        return self._store.programs[name]

@@ -1,0 +1,45 @@
+"""A program of streams on Spark while its parts are killed: every record counts exactly once."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.broker.platform import Platform
+from tests.faults.streams_pipeline import StreamsPipeline
+from tests.support.spark import require_java
+
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(7200)]
+
+ROUNDS = int(os.environ.get("PENSTOCK_FAULT_STREAMS_ROUNDS", "2"))
+NUMBERS = 2_000
+MOST_SECONDS_BEFORE_A_FAULT = 4.0
+
+
+def test_every_record_counts_once(tmp_path: Path, platform: Platform, chance: random.Random) -> None:
+    require_java()
+    pipeline = StreamsPipeline(tmp_path, platform, chance)
+    faults = pipeline.faults()
+    try:
+        pipeline.start()
+        pipeline.write(NUMBERS)
+        pipeline.wait_until_all_is_there()
+        for number in range(ROUNDS):
+            if number % len(faults) == 0:
+                chance.shuffle(faults)
+            fault = faults[number % len(faults)]
+            print(f"{fault.__name__} after {pipeline.found()}")
+            pipeline.write(NUMBERS)
+            time.sleep(chance.uniform(0, MOST_SECONDS_BEFORE_A_FAULT))
+            fault()
+            if chance.random() < 0.5:  # else the next one comes while it recovers
+                pipeline.wait_until_all_is_there()
+        pipeline.write(NUMBERS)
+        pipeline.wait_until_all_is_there()
+        pipeline.check_each_once()
+    finally:
+        pipeline.stop()
