@@ -141,9 +141,24 @@ def measure_partitions(session: Session, cluster: Cluster) -> None:
         measure_start(session, cluster, TOPICS * each)
         broker = BROKERS[number % len(BROKERS)]
         topics.elect_preferred_leaders(cluster)
+        wait_until_balanced(cluster)
         measure_elections(session, cluster, broker)
         cluster.bring_back(broker)
         wait_until_in_sync(cluster)
+
+
+def wait_until_balanced(cluster: Cluster) -> None:
+    """An election is answered before each broker has heard of it."""
+
+    def all_lead() -> bool:
+        found = [try_metadata(port, METADATA_OF_ALL_TOPICS) for port in cluster.ports.values()]
+        least = 1 / (2 * len(BROKERS))
+        return all(
+            each is not None and all(each.leaders[broker] > least * each.partitions for broker in BROKERS)
+            for each in found
+        )
+
+    wait_for(all_lead, PATIENCE_SECONDS, "each broker to lead its share")
 
 
 def measure_start(session: Session, cluster: Cluster, partitions: int) -> None:
