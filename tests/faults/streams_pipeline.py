@@ -130,7 +130,7 @@ class StreamsPipeline:
 
     def _java(self) -> list[int]:
         assert self._program is not None
-        assert self._program.is_running, self._program.log_tail()
+        assert self._program.alive, self._program.log_tail()
         return java_below(self._program.pid)
 
     def kill_python_worker(self) -> None:
@@ -153,7 +153,7 @@ class StreamsPipeline:
     def wait_until_all_is_there(self) -> None:
         def is_all() -> bool:
             assert self._program is not None
-            assert self._program.is_running, self._program.log_tail()
+            assert self._program.alive, self._program.log_tail()
             return all(count >= self.written for count in self.found().values())
 
         wait_for(is_all, PATIENCE_SECONDS, lambda: f"{self.written} of each: {self.found()}", 0.5)
