@@ -51,7 +51,7 @@ class Pack:
         self._work, self._topology = work, program.topology
         self.settings = StreamsSettings.from_configs(work.configs)
         self.report = PackReport(work.pack)
-        self._line = ControlLine(work.control, work.pack)
+        self._line = ControlLine(work.control, work.pack, work.generation)
         client_id = f"{work.application_id}-{work.pack}"
         joins = any(len(wheres) > 1 for wheres in work.tasks.values())
         self._reader = Reader(self.settings, work.application_id, client_id, tells_ends_soon=joins)
