@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from penstock.client import ConsumerConfig
@@ -42,10 +42,11 @@ class Reader:
         self._troubles = BrokerTroubles()
         soon = {"fetch.max.wait.ms": END_MS} if tells_ends_soon else {}
         names = {"group.id": application_id, "client.id": client_id}
-        config = ConsumerConfig({**_OURS, **soon, **settings.client_configs("consumer"), **names})
+        config = ConsumerConfig({**soon, **settings.client_configs("consumer"), **_OURS, **names})
         native = with_diagnostics(config.for_librdkafka(), self._troubles)
         self._native = Consumer({**native, "enable.partition.eof": True, "enable.auto.offset.store": False})
         self.at_end: set[TopicPartition] = set()
+        self._ends: dict[TopicPartition, int] = {}
         self._paused: set[TopicPartition] = set()
 
     # --- where it stands
@@ -112,12 +113,24 @@ class Reader:
                     records.append(message)
                 elif error.code() == NativeError._PARTITION_EOF:
                     self.at_end.add(where)
+                    self._ends[where] = message.offset() or 0
                     continue
                 else:
                     raise client_error(error, f"{where} can't be read", self._troubles)
                 self.at_end.discard(where)
             if records:
                 yield where, records
+
+    def has_read_all(self, partitions: Collection[TopicPartition], *, waits_for_transactions: bool) -> bool:
+        """Up to the end; also of transactions, whose ends a broker may still have to write after they were decided."""
+        return all(
+            where in self.at_end and not (waits_for_transactions and self._ends[where] < self._last(where))
+            for where in partitions
+        )
+
+    def _last(self, where: TopicPartition) -> int:
+        _, last = self._native.get_watermark_offsets(NativeTopicPartition(*where), cached=True)
+        return last
 
     def close(self) -> None:
         self._native.close()
