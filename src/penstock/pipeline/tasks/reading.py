@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from penstock.client import ConsumerConfig
+from penstock.client import ConsumerConfig, KafkaAdmin
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -39,6 +39,7 @@ class Reader:
         self, settings: StreamsSettings, application_id: str, client_id: str, *, tells_ends_soon: bool
     ) -> None:
         """`tells_ends_soon` if tasks wait for one input to have nothing more before they go on with the other."""
+        self._settings, self._application_id = settings, application_id
         self._troubles = BrokerTroubles()
         soon = {"fetch.max.wait.ms": END_MS} if tells_ends_soon else {}
         names = {"group.id": application_id, "client.id": client_id}
@@ -58,10 +59,19 @@ class Reader:
         for each in found:
             if each.error is not None:
                 raise client_error(each.error, f"the position in {each.topic}-{each.partition} is not known")
+        offsets = {
+            TopicPartition(each.topic, each.partition): each.offset for each in found if each.offset >= 0
+        }
+        return self._with_notes(offsets) if offsets else {}
+
+    def _with_notes(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, tuple[int, str]]:
+        """librdkafka waits for transactions that are not over, but what it has noted does not end where the note
+        does: bytes that follow in memory come along."""
+        with KafkaAdmin(self._settings.client_configs("admin")) as admin:
+            found = admin.committed_offsets(self._application_id, offsets)
         return {
-            TopicPartition(each.topic, each.partition): (each.offset, each.metadata or "")
-            for each in found
-            if each.offset >= 0
+            where: (offset, each.metadata if (each := found.get(where)) and each.offset == offset else "")
+            for where, offset in offsets.items()
         }
 
     def bounds(self, partition: TopicPartition) -> tuple[int, int]:
