@@ -42,6 +42,12 @@ class OwnTopic(NamedTuple):
     partitions: int
     configs: Mapping[str, str]
 
+    @property
+    def needed_configs(self) -> Mapping[str, str]:
+        """Whatever else is wished for: what a windowed store keeps, its changelog keeps."""
+        is_windowed = self.configs["cleanup.policy"] != "compact" and self.configs["retention.ms"] != "-1"
+        return {"retention.ms": self.configs["retention.ms"]} if is_windowed else {}
+
 
 @dataclass(frozen=True)
 class Layout:
