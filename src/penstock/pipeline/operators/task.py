@@ -194,6 +194,10 @@ class Task:
     def topics(self) -> tuple[str, ...]:
         return tuple(self._sources)
 
+    def source(self, topic: str) -> Source:
+        """Which reads a topic, by its name on the broker."""
+        return self._sources[topic][0]
+
     @property
     def has_records(self) -> bool:
         return bool(self._queues)
@@ -238,7 +242,15 @@ class Task:
             error.add_note(f"This was the record at offset {offset} of topic {topic}.")
             raise
         if source.timestamp_extractor is not None:
-            timestamp = source.timestamp_extractor(decoded_key, decoded, timestamp, queue.latest)
+            try:
+                timestamp = source.timestamp_extractor(decoded_key, decoded, timestamp, queue.latest)
+            except Exception as error:
+                error.add_note(
+                    f"This was the timestamp extractor of {source.name}"
+                    f"{f' ({source.place})' if source.place else ''}, "
+                    f"with the record at offset {offset} of topic {topic}."
+                )
+                raise
             if timestamp < 0:
                 self.context.drop(source.name)
                 return None

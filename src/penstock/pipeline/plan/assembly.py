@@ -88,4 +88,8 @@ class TopologyAssembly:
 
     def _topics_of(self, sources: Iterable[str]) -> frozenset[str]:
         nodes = (self.nodes.get(name) for name in sources)
-        return frozenset(topic for node in nodes if isinstance(node, Source) for topic in node.topics)
+        return frozenset(topic for node in nodes if isinstance(node, Source) for topic in _read_by(node))
+
+
+def _read_by(source: Source) -> tuple[str, ...]:
+    return source.topics if source.pattern is None else (source.pattern,)

@@ -23,7 +23,7 @@ class Topology:
     internal_topics: Mapping[str, InternalTopic]
     global_topics: frozenset[str]
     copartitioned: tuple[frozenset[str], ...] = ()
-    """Sets of topics that need the same number of partitions."""
+    """Sets of topics that need the same number of partitions; a pattern stands for those that match it."""
 
     @cached_property
     def sub_topologies(self) -> tuple[SubTopology, ...]:

@@ -82,7 +82,6 @@ class StreamsApplication:
         self._changed = threading.Condition()
         self._mine: frozenset[TopicPartition] = frozenset()
         self._group_metadata = b""
-        self._generation = ""
         self._is_ticking = False
         self._failures = 0
         self._retry: threading.Timer | None = None
@@ -181,7 +180,6 @@ class StreamsApplication:
     def _on_assignment(self, mine: frozenset[TopicPartition], group_metadata: bytes) -> None:
         with self._changed:
             self._mine, self._group_metadata = mine, group_metadata
-            self._generation = uuid.uuid4().hex[:8]
             self._states = {}
             query = self._query
         self._stop_packs()
@@ -209,9 +207,14 @@ class StreamsApplication:
             if self._stopping or self._is_held_back or self.failure is not None:
                 return []
             tasks = self._own_tasks()
-            if tasks:
-                self._is_ticking = True
-            return [self._work(number, tasks) for number in range(min(self._most_packs, len(tasks)))]
+            if not tasks:
+                return []
+            assert self._control is not None
+            self._is_ticking = True
+            generation = uuid.uuid4().hex[:8]
+            self._control.expect(generation)
+            packs = min(self._most_packs, len(tasks))
+            return [self._work(number, packs, tasks, generation) for number in range(packs)]
 
     def _own_tasks(self) -> list[TaskId]:
         leading = self._layout.leading_topics
@@ -226,15 +229,14 @@ class StreamsApplication:
         with self._changed:
             return sorted(map(str, self._own_tasks()))
 
-    def _work(self, number: int, tasks: list[TaskId]) -> PackWork:
+    def _work(self, number: int, packs: int, tasks: list[TaskId], generation: str) -> PackWork:
         assert self._control is not None
-        packs = min(self._most_packs, len(tasks))
         return PackWork(
             self.file,
             self.settings.configs,
             self.id,
             f"{self.process_id}-{number}",
-            self._generation,
+            generation,
             self._group_metadata,
             {task: self._layout.tasks[task] for task in tasks[number::packs]},
             self._layout.global_inputs,

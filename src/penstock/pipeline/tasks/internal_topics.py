@@ -48,7 +48,7 @@ def make_own_topics(admin: KafkaAdmin, own: Iterable[OwnTopic], settings: Stream
 
 
 def _make(admin: KafkaAdmin, topic: OwnTopic, settings: StreamsSettings) -> None:
-    configs = {**topic.configs, **settings.with_prefix("topic.")}
+    configs = {**topic.configs, **settings.with_prefix("topic."), **topic.needed_configs}
     log.info("making topic %s with %d partitions", topic.name, topic.partitions)
     try:
         admin.create_topic(

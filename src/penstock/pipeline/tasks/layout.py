@@ -22,6 +22,7 @@ REPARTITION_CONFIGS = {
     "segment.bytes": "52428800",
 }
 CHANGELOG_CONFIGS = {"cleanup.policy": "compact", "message.timestamp.type": "CreateTime"}
+LONGEST_MS = (1 << 63) - 1
 MORE_RETENTION_MS = 24 * 60 * 60 * 1000
 """What a windowed changelog keeps beyond its store, as in Kafka Streams: its clock is not the records'."""
 
@@ -40,6 +41,12 @@ class OwnTopic(NamedTuple):
     name: str
     partitions: int
     configs: Mapping[str, str]
+
+    @property
+    def needed_configs(self) -> Mapping[str, str]:
+        """Whatever else is wished for: what a windowed store keeps, its changelog keeps."""
+        is_windowed = self.configs["cleanup.policy"] != "compact" and self.configs["retention.ms"] != "-1"
+        return {"retention.ms": self.configs["retention.ms"]} if is_windowed else {}
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def _read_by(group: SubTopology, patterns: Mapping[str, Iterable[str]]) -> list[
         topic
         for node in group.nodes
         if isinstance(node, Source) and node.pattern is not None
-        for topic in patterns.get(node.pattern, ())
+        for topic in _topics_of(node, patterns)
     ]
     return list(dict.fromkeys((*group.source_topics, *matched)))
 
@@ -82,8 +89,9 @@ def lay_out(
 ) -> Layout:
     """`there` has the partitions of the topics from outside; refused with a `TopologyError` if they do not fit."""
     reads = {group.number: _read_by(group, patterns or {}) for group in topology.sub_topologies}
-    _refuse_missing(topology, reads, there)
-    partitions = _Partitions(topology, there, reads).resolved()
+    _refuse_missing(topology, reads, there, patterns or {})
+    _refuse_read_twice(topology, patterns or {})
+    partitions = _Partitions(topology, there, reads, patterns or {}).resolved()
     tasks: dict[TaskId, tuple[TopicPartition, ...]] = {}
     leading: dict[int, str] = {}
     changelogs: list[OwnTopic] = []
@@ -117,7 +125,12 @@ def lay_out(
     )
 
 
-def _refuse_missing(topology: Topology, reads: Mapping[int, list[str]], there: Mapping[str, int]) -> None:
+def _refuse_missing(
+    topology: Topology,
+    reads: Mapping[int, list[str]],
+    there: Mapping[str, int],
+    patterns: Mapping[str, Iterable[str]],
+) -> None:
     for topic in sorted({topic for topics in reads.values() for topic in topics}):
         if topic not in there and topic not in topology.internal_topics:
             readers = (
@@ -125,6 +138,30 @@ def _refuse_missing(topology: Topology, reads: Mapping[int, list[str]], there: M
             )
             place = next((node.place for node in readers), "")
             raise TopologyError(f"topic {topic!r} is read, and there is no such topic", place)
+    for node in topology.nodes.values():
+        if isinstance(node, Source) and node.pattern is not None and not patterns.get(node.pattern):
+            raise TopologyError(
+                f"topics that match {node.pattern!r} are read, and there are none", node.place
+            )
+
+
+def _refuse_read_twice(topology: Topology, patterns: Mapping[str, Iterable[str]]) -> None:
+    """Positions are by topic: two tasks with the same would take records from each other."""
+    reader_of: dict[str, Source] = {}
+    for node in topology.nodes.values():
+        if not isinstance(node, Source):
+            continue
+        for topic in _topics_of(node, patterns):
+            if (other := reader_of.setdefault(topic, node)) is not node:
+                there = f" ({other.place})" if other.place else ""
+                raise TopologyError(
+                    f"topic {topic!r} is read here and by {other.name}{there}: a pattern must match other topics",
+                    node.place or other.place,
+                )
+
+
+def _topics_of(source: Source, patterns: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    return source.topics if source.pattern is None else tuple(patterns.get(source.pattern, ()))
 
 
 def _changelogs_of(
@@ -139,16 +176,24 @@ def _changelogs_of(
 def _configs_of(spec: StoreSpec) -> Mapping[str, str]:
     if not isinstance(spec, WindowStoreSpec | SessionStoreSpec):
         return CHANGELOG_CONFIGS
-    retention = str(spec.retention_ms + MORE_RETENTION_MS)
-    return {**CHANGELOG_CONFIGS, "cleanup.policy": "compact,delete", "retention.ms": retention}
+    policy = "delete" if isinstance(spec, WindowStoreSpec) and spec.retains_duplicates else "compact,delete"
+    retention = str(min(spec.retention_ms + MORE_RETENTION_MS, LONGEST_MS))
+    return {**CHANGELOG_CONFIGS, "cleanup.policy": policy, "retention.ms": retention}
 
 
 class _Partitions:
     """How many each topic has; what is not known yet follows, step by step, from what is."""
 
-    def __init__(self, topology: Topology, there: Mapping[str, int], reads: Mapping[int, list[str]]) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        there: Mapping[str, int],
+        reads: Mapping[int, list[str]],
+        patterns: Mapping[str, Iterable[str]],
+    ) -> None:
         self._topology = topology
         self._reads = reads
+        self._patterns = patterns
         self._known = dict(there)
         self._fixed = {
             name: topic.partitions
@@ -165,9 +210,18 @@ class _Partitions:
                     f"nothing says how many partitions {', '.join(sorted(missing))} should have"
                 )
             self._known.update(found)
-        for group in self._topology.copartitioned:
+        for group in self._copartitioned():
             self._make_equal(group)
         return self._known
+
+    def _copartitioned(self) -> list[frozenset[str]]:
+        """Sets with a topic in common are one; what matches a pattern is in the set of the pattern."""
+        united: list[frozenset[str]] = []
+        for named in self._topology.copartitioned:
+            group = frozenset(topic for name in named for topic in self._patterns.get(name, (name,)))
+            apart = [other for other in united if other.isdisjoint(group)]
+            united = [*apart, group.union(*(other for other in united if other not in apart))]
+        return united
 
     def _of_writers(self, topic: str) -> int | None:
         """The most that any topic has from which it is written; None if that is not known yet."""
@@ -188,7 +242,7 @@ class _Partitions:
                 (
                     node.place
                     for node in self._topology.nodes.values()
-                    if isinstance(node, Source) and not topics.isdisjoint(node.topics)
+                    if isinstance(node, Source) and not topics.isdisjoint(_topics_of(node, self._patterns))
                 ),
                 "",
             )

@@ -50,8 +50,8 @@ class Membership:
         self._troubles = BrokerTroubles()
         config = ConsumerConfig(
             {
-                **_OURS,
                 **settings.client_configs("consumer"),
+                **_OURS,
                 "group.id": application_id,
                 "client.id": f"{application_id}-member",
                 "session.timeout.ms": str(settings.session_timeout_ms),

@@ -51,7 +51,7 @@ class Pack:
         self._work, self._topology = work, program.topology
         self.settings = StreamsSettings.from_configs(work.configs)
         self.report = PackReport(work.pack)
-        self._line = ControlLine(work.control, work.pack)
+        self._line = ControlLine(work.control, work.pack, work.generation)
         client_id = f"{work.application_id}-{work.pack}"
         joins = any(len(wheres) > 1 for wheres in work.tasks.values())
         self._reader = Reader(self.settings, work.application_id, client_id, tells_ends_soon=joins)
@@ -77,9 +77,11 @@ class Pack:
                     self.report.skipped[what] = self.report.skipped.get(what, 0) + count
 
     def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
-        self._line.close()
+        for part in (self._reader, self._writer, self._line):
+            try:
+                part.close()
+            except KafkaError as error:
+                log.warning("%s", error)
 
     def _begin(self) -> None:
         self._line.tell(state="RESTORING")
@@ -104,7 +106,7 @@ class Pack:
         self._restore()
         for task in self._tasks.values():
             task.recall([committed[where][1] for where in task.inputs if where in committed])
-            task.positions = {where: self._first_offset(where, committed) for where in task.inputs}
+            task.positions = {where: self._first_offset(task, where, committed) for where in task.inputs}
             task.task.start()
         self._committed = committed
         positions = {
@@ -115,15 +117,15 @@ class Pack:
         self._line.tell(state="RUNNING")
 
     def _first_offset(
-        self, where: TopicPartition, committed: Mapping[TopicPartition, tuple[int, str]]
+        self, task: RunningTask, where: TopicPartition, committed: Mapping[TopicPartition, tuple[int, str]]
     ) -> int:
         if where in committed:
             return committed[where][0]
+        reset = task.offset_reset(where.topic)
+        if reset == "none":
+            raise PenstockError(f"nothing says where to begin in {where}, and its offset_reset is none")
         low, high = self._reader.bounds(where)
-        return high if self.settings.auto_offset_reset == "latest" and not self._is_own(where.topic) else low
-
-    def _is_own(self, topic: str) -> bool:
-        return topic.startswith(f"{self._work.application_id}-")
+        return high if reset == "latest" else low
 
     def _loop(self, deadline: float) -> None:
         batches = self._reader.poll(0)
@@ -216,12 +218,20 @@ class Pack:
         for task in self._globals:
             if where.topic in task.topics:
                 for message in messages:
-                    task.add(
-                        where.topic, message.offset(), message.key(), message.value(), message.timestamp()[1]
-                    )
+                    self._add_global(task, message)
                 while task.has_records:
                     task.process_next(_now_ms())
         self._global_positions[where] = messages[-1].offset() + 1
+
+    def _add_global(self, task: Task, message: Any) -> None:
+        topic, offset = message.topic(), message.offset()
+        try:
+            task.add(topic, offset, message.key(), message.value(), message.timestamp()[1])
+        except Exception as error:
+            if self.settings.deserialization_exception_handler == "fail":
+                raise
+            self.report.skipped["deserialization"] = self.report.skipped.get("deserialization", 0) + 1
+            log.warning("goes on without the record at offset %d of %s: %s", offset, topic, error)
 
     def _read_to_the_end(self, wheres: Mapping[TopicPartition, None], take: Any) -> None:
         starts = {where: self._reader.bounds(where)[0] for where in wheres}
@@ -230,7 +240,8 @@ class Pack:
         if take == self._take_global:
             self._global_positions.update(starts)
         self._reader.assign(starts)
-        while len(self._reader.at_end) < len(starts):
+        is_own = take != self._take_global
+        while not self._reader.has_read_all(starts, waits_for_transactions=is_own):
             if self._line.is_to_stop.is_set():
                 raise StoppedError("stopped while its stores were restored")
             for where, messages in self._reader.poll(LONGEST_POLL_SECONDS):

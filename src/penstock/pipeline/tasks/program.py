@@ -49,7 +49,7 @@ class ProgramFile:
     @classmethod
     def read(cls, path: Path) -> ProgramFile:
         try:
-            return cls(str(path.absolute()), path.read_text(encoding="utf-8"))
+            return cls(str(path.absolute()), path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeError) as error:
             raise ConfigError(f"{path}: can't be read: {error}") from None
 
@@ -71,10 +71,10 @@ def _load(file: ProgramFile) -> Program:
     if folder not in sys.path and Path(folder).is_dir():
         sys.path.append(folder)
     try:
-        exec(compile(file.text, file.path, "exec"), module.__dict__)
+        exec(compile(file.text, file.path, "exec", dont_inherit=True), module.__dict__)
     except TopologyError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"{file.path}{_line_of(error, file.path)}: {type(error).__name__}: {error}"
         ) from error
@@ -87,8 +87,8 @@ def _load(file: ProgramFile) -> Program:
     return next(iter(found.values()))
 
 
-def _line_of(error: Exception, path: str) -> str:
-    if isinstance(error, SyntaxError):
+def _line_of(error: BaseException, path: str) -> str:
+    if isinstance(error, SyntaxError) and error.filename == path and error.lineno:
         return f":{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     return f":{lines[-1]}" if lines else ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from penstock.client import ConsumerConfig
+from penstock.client import ConsumerConfig, KafkaAdmin
 from penstock.client.librdkafka import (
     BrokerTroubles,
     Consumer,
@@ -39,13 +39,15 @@ class Reader:
         self, settings: StreamsSettings, application_id: str, client_id: str, *, tells_ends_soon: bool
     ) -> None:
         """`tells_ends_soon` if tasks wait for one input to have nothing more before they go on with the other."""
+        self._settings, self._application_id = settings, application_id
         self._troubles = BrokerTroubles()
         soon = {"fetch.max.wait.ms": END_MS} if tells_ends_soon else {}
         names = {"group.id": application_id, "client.id": client_id}
-        config = ConsumerConfig({**_OURS, **soon, **settings.client_configs("consumer"), **names})
+        config = ConsumerConfig({**soon, **settings.client_configs("consumer"), **_OURS, **names})
         native = with_diagnostics(config.for_librdkafka(), self._troubles)
         self._native = Consumer({**native, "enable.partition.eof": True, "enable.auto.offset.store": False})
         self.at_end: set[TopicPartition] = set()
+        self._ends: dict[TopicPartition, int] = {}
         self._paused: set[TopicPartition] = set()
 
     # --- where it stands
@@ -57,10 +59,19 @@ class Reader:
         for each in found:
             if each.error is not None:
                 raise client_error(each.error, f"the position in {each.topic}-{each.partition} is not known")
+        offsets = {
+            TopicPartition(each.topic, each.partition): each.offset for each in found if each.offset >= 0
+        }
+        return self._with_notes(offsets) if offsets else {}
+
+    def _with_notes(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, tuple[int, str]]:
+        """librdkafka waits for transactions that are not over, but what it has noted does not end where the note
+        does: bytes that follow in memory come along."""
+        with KafkaAdmin(self._settings.client_configs("admin")) as admin:
+            found = admin.committed_offsets(self._application_id, offsets)
         return {
-            TopicPartition(each.topic, each.partition): (each.offset, each.metadata or "")
-            for each in found
-            if each.offset >= 0
+            where: (offset, each.metadata if (each := found.get(where)) and each.offset == offset else "")
+            for where, offset in offsets.items()
         }
 
     def bounds(self, partition: TopicPartition) -> tuple[int, int]:
@@ -112,12 +123,24 @@ class Reader:
                     records.append(message)
                 elif error.code() == NativeError._PARTITION_EOF:
                     self.at_end.add(where)
+                    self._ends[where] = message.offset() or 0
                     continue
                 else:
                     raise client_error(error, f"{where} can't be read", self._troubles)
                 self.at_end.discard(where)
             if records:
                 yield where, records
+
+    def has_read_all(self, partitions: Collection[TopicPartition], *, waits_for_transactions: bool) -> bool:
+        """Up to the end; also of transactions, whose ends a broker may still have to write after they were decided."""
+        return all(
+            where in self.at_end and not (waits_for_transactions and self._ends[where] < self._last(where))
+            for where in partitions
+        )
+
+    def _last(self, where: TopicPartition) -> int:
+        _, last = self._native.get_watermark_offsets(NativeTopicPartition(*where), cached=True)
+        return last
 
     def close(self) -> None:
         self._native.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ log = logging.getLogger("penstock.streams")
 ERROR_HEADER: Final = "__streams.errors."
 LONGEST_NOTE: Final = 3_500
 """Brokers take 4,096 bytes with a position."""
+LONGEST_HEADER: Final = 10_000
+"""Characters: an error may repeat all of the record."""
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
 
 
@@ -41,6 +44,7 @@ class RunningTask:
     ) -> None:
         self.id, self.inputs = task_id, tuple(inputs)
         self._settings, self._send_aside = settings, send_aside
+        self._own_topics = set(topology.repartition_topics(application_id))
         group = topology.sub_topologies[task_id.sub_topology]
         self.task = Task(
             topology,
@@ -68,14 +72,36 @@ class RunningTask:
         self._places = {where.topic: where for where in self.inputs}
         self._takes_slices = self.task.takes_slices and settings.processing_exception_handler == "fail"
         self._waits_since_ms: int | None = None
+        self._taken: dict[TopicPartition, int] = {}
+        """Where each input goes on when nothing of it waits."""
+        self._unreadable: dict[TopicPartition, deque[tuple[Message, Exception]]] = {
+            where: deque() for where in self.inputs
+        }
+        """They wait for their turn, too: what becomes of them is committed with the position behind them."""
+        self._keeps_raw = (
+            settings.processing_exception_handler == "continue"
+            and settings.errors_dead_letter_queue_topic_name is not None
+        )
+        self._raw: dict[tuple[str, int], Message] = {}
+        """Of what waits, by topic and offset."""
+
+    def offset_reset(self, topic: str) -> str:
+        """Where it begins in a topic of which nothing was read yet."""
+        if topic in self._own_topics:
+            return "earliest"
+        return self.task.source(topic).offset_reset or self._settings.auto_offset_reset
 
     # --- what it remembers
 
     def recall(self, notes: Sequence[str]) -> None:
         """Notes that were kept with its positions: the first one that is whole."""
         for note in notes:
-            if note.startswith("{"):
-                self.task.recall(json.loads(note))
+            try:
+                known = json.loads(note)
+            except ValueError:
+                continue
+            if isinstance(known, dict):
+                self.task.recall(known)
                 return
 
     def noted(self) -> dict[TopicPartition, tuple[int, str]]:
@@ -102,19 +128,28 @@ class RunningTask:
             self.positions[where] = _next_offset(messages[-1])
             return
         for message in messages:
-            key, value, timestamp, headers = _parts(message)
-            try:
-                self.task.add(where.topic, message.offset() or 0, key, value, timestamp, headers)
-            except Exception as error:
-                self._on_unreadable(message, error)
+            self._add(where, message)
+        self._taken[where] = _next_offset(messages[-1])
         if not self.task.waiting(where.topic):
-            self.positions[where] = _next_offset(messages[-1])
+            self._move(where, self._taken[where])
+
+    def _add(self, where: TopicPartition, message: Message) -> None:
+        offset, waiting = message.offset() or 0, self.task.waiting(where.topic)
+        try:
+            self.task.add(where.topic, offset, *_parts(message))
+        except Exception as error:
+            self._refuse_unreadable(error)
+            self._unreadable[where].append((message, error))
+            return
+        if self._keeps_raw and self.task.waiting(where.topic) > waiting:
+            self._raw[where.topic, offset] = message
 
     def _decoded(self, message: Message) -> Raw | None:
         try:
             return self.task.decoded(message.topic() or "", message.offset() or 0, *_parts(message))
         except Exception as error:
-            self._on_unreadable(message, error)
+            self._refuse_unreadable(error)
+            self._skip("deserialization", message, error)
             return None
 
     def process(self, now_ms: int, at_end: set[TopicPartition]) -> None:
@@ -122,14 +157,24 @@ class RunningTask:
         task = self.task
         while task.has_records and self._may_go_on(now_ms, at_end):
             topic, offset = task.next_up()
+            raw = self._raw.pop((topic, offset), None)
             try:
                 task.process_next(now_ms)
             except Exception as error:
                 if self._settings.processing_exception_handler == "fail":
                     raise
-                self._skip("processing", f"{topic}-{self.id.partition}", offset, error)
+                self._count("processing", f"{topic}-{self.id.partition}", offset, error)
+                if raw is not None:
+                    self._put_aside(raw, error)
             self.processed += 1
-            self.positions[self._places[topic]] = offset + 1
+            where = self._places[topic]
+            self._move(where, offset + 1 if task.waiting(topic) else self._taken[where])
+
+    def _move(self, where: TopicPartition, position: int) -> None:
+        self.positions[where] = position
+        unreadable = self._unreadable[where]
+        while unreadable and (unreadable[0][0].offset() or 0) < position:
+            self._skip("deserialization", *unreadable.popleft())
 
     def _may_go_on(self, now_ms: int, at_end: set[TopicPartition]) -> bool:
         lacking = [where for where in self.inputs if not self.task.waiting(where.topic)]
@@ -144,24 +189,31 @@ class RunningTask:
 
     def too_much_waits(self) -> list[TopicPartition]:
         most = self._settings.buffered_records_per_partition
-        return [where for where in self.inputs if self.task.waiting(where.topic) >= most]
+        return [
+            where
+            for where in self.inputs
+            if self.task.waiting(where.topic) + len(self._unreadable[where]) >= most
+        ]
 
     # --- records that are of no use
 
-    def _on_unreadable(self, message: Message, error: Exception) -> None:
+    def _refuse_unreadable(self, error: Exception) -> None:
         if self._settings.deserialization_exception_handler == "fail" or isinstance(
             error, InvalidTimestampError
         ):
             raise error
-        self._skip(
-            "deserialization", f"{message.topic()}-{message.partition()}", message.offset() or 0, error
-        )
+
+    def _skip(self, what: str, message: Message, error: Exception) -> None:
+        self._count(what, f"{message.topic()}-{message.partition()}", message.offset() or 0, error)
+        self._put_aside(message, error)
+
+    def _put_aside(self, message: Message, error: Exception) -> None:
         topic = self._settings.errors_dead_letter_queue_topic_name
         if topic is not None:
             key, value, timestamp, _ = _parts(message)
             self._send_aside(topic, key, value, timestamp, _told(message, error))
 
-    def _skip(self, what: str, where: str, offset: int, error: Exception) -> None:
+    def _count(self, what: str, where: str, offset: int, error: Exception) -> None:
         self.skipped[what] = self.skipped.get(what, 0) + 1
         log.warning(
             "task %s goes on without the record at offset %d of %s: %s", self.id, offset, where, error
@@ -187,4 +239,7 @@ def _told(message: Message, error: Exception) -> list[tuple[str, bytes]]:
         "partition": message.partition(),
         "offset": message.offset(),
     }
-    return [(f"{ERROR_HEADER}{name}", str(value).encode()) for name, value in told.items()]
+    return [
+        (f"{ERROR_HEADER}{name}", str(value)[:LONGEST_HEADER].encode(errors="backslashreplace"))
+        for name, value in told.items()
+    ]

@@ -105,7 +105,7 @@ class StreamsSettings:
 
     @classmethod
     def from_configs(cls, configs: Mapping[str, Any], where: str = "") -> StreamsSettings:
-        texts = {name: _text_of(name, value) for name, value in configs.items()}
+        texts = {name: _text_of(name, value) for name, value in configs.items() if value is not None}
         values: dict[str, Any] = {
             one.attribute: one.parse(texts[name], where)
             for name, one in STREAMS_TABLE.items()
@@ -141,7 +141,9 @@ class StreamsSettings:
 
 def _text_of(name: str, value: Any) -> str:
     """As Java's properties have it; handlers may be given by the names of Kafka Streams' classes."""
-    text = {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
     if name.endswith(".exception.handler"):
         return _HANDLER_OF_CLASS.get(text.rpartition(".")[2], text)
     return text

@@ -29,7 +29,7 @@ class PackWork:
     pack: str
     """Tells this pack of this process from all others: part of its transactional id."""
     generation: str
-    """Another one each time tasks are dealt out anew."""
+    """Another one for each tick: packs of a tick that was stopped stop, also those that begin only then."""
     group_metadata: bytes
     """Of the process's membership in the group, by which a generation of the past is refused."""
     tasks: Mapping[TaskId, tuple[TopicPartition, ...]]
