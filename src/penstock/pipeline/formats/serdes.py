@@ -112,7 +112,7 @@ def _is_written_alike(value: Any) -> bool:
                 return False
         return True
     if kind is float:  # else with an exponent, of which each has its own way
-        return 1e-4 <= value < 1e16 or -1e16 < value <= -1e-4 or value == 0
+        return bool(1e-4 <= value < 1e16 or -1e16 < value <= -1e-4 or value == 0)
     if kind is list:
         return all(map(_is_written_alike, value))
     return kind in _SAME_TEXT
