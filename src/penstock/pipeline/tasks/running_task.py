@@ -23,6 +23,7 @@ log = logging.getLogger("penstock.streams")
 ERROR_HEADER: Final = "__streams.errors."
 LONGEST_NOTE: Final = 3_500
 """Brokers take 4,096 bytes with a position."""
+_COLUMNS: Final = (Message.key, Message.value, Message.timestamp, Message.headers)
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
 
 
@@ -66,7 +67,9 @@ class RunningTask:
         self.skipped: dict[str, int] = {}
         self.processed = 0
         self._places = {where.topic: where for where in self.inputs}
-        self._takes_slices = self.task.takes_slices and settings.processing_exception_handler == "fail"
+        goes_on = settings.processing_exception_handler != "fail"
+        self._takes_slices = self.task.takes_slices and not goes_on
+        self._takes_runs = self.task.takes_runs and not goes_on
         self._waits_since_ms: int | None = None
 
     # --- what it remembers
@@ -95,20 +98,43 @@ class RunningTask:
     # --- records
 
     def take(self, where: TopicPartition, messages: Sequence[Message], now_ms: int) -> None:
+        records = self._decoded_at_once(where.topic, messages)
         if self._takes_slices:
-            records = [record for message in messages if (record := self._decoded(message)) is not None]
+            if records is None:
+                records = [record for message in messages if (record := self._decoded(message)) is not None]
             self.task.process_slice(where.topic, records, now_ms)
             self.processed += len(records)
             self.positions[where] = _next_offset(messages[-1])
             return
+        if records is not None:
+            offsets = (message.offset() or 0 for message in messages)
+            self.task.add_decoded(where.topic, [*zip(records, offsets, strict=True)])
+        else:
+            self._add_one_by_one(where.topic, messages)
+        if not self.task.waiting(where.topic):
+            self.positions[where] = _next_offset(messages[-1])
+
+    def _decoded_at_once(self, topic: str, messages: Sequence[Message]) -> list[Raw] | None:
+        """None if one of them can't be: which, is found one by one."""
+        if not self.task.takes_time_as_it_is(topic):
+            return None
+        columns = (map(column, messages) for column in _COLUMNS)
+        parts = (
+            (key, value, time[1], _pairs_of(headers) if headers else ())
+            for key, value, time, headers in zip(*columns, strict=True)
+        )
+        try:
+            return self.task.decoded_slice(topic, parts)
+        except Exception:
+            return None
+
+    def _add_one_by_one(self, topic: str, messages: Sequence[Message]) -> None:
         for message in messages:
             key, value, timestamp, headers = _parts(message)
             try:
-                self.task.add(where.topic, message.offset() or 0, key, value, timestamp, headers)
+                self.task.add(topic, message.offset() or 0, key, value, timestamp, headers)
             except Exception as error:
                 self._on_unreadable(message, error)
-        if not self.task.waiting(where.topic):
-            self.positions[where] = _next_offset(messages[-1])
 
     def _decoded(self, message: Message) -> Raw | None:
         try:
@@ -121,6 +147,11 @@ class RunningTask:
         """In the order of times, as long as each input has a record, has none any more, or was waited for."""
         task = self.task
         while task.has_records and self._may_go_on(now_ms, at_end):
+            if self._takes_runs:
+                topic, offset, count = task.process_run(now_ms)
+                self.processed += count
+                self.positions[self._places[topic]] = offset + 1
+                continue
             topic, offset = task.next_up()
             try:
                 task.process_next(now_ms)
@@ -173,9 +204,11 @@ def _next_offset(message: Message) -> int:
 
 
 def _parts(message: Message) -> tuple[Any, Any, int, tuple[tuple[str, Any], ...]]:
-    headers = message.headers()
-    pairs = headers.items() if isinstance(headers, dict) else headers or ()
-    return message.key(), message.value(), message.timestamp()[1], tuple(pairs)
+    return message.key(), message.value(), message.timestamp()[1], _pairs_of(message.headers())
+
+
+def _pairs_of(headers: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(headers.items() if isinstance(headers, dict) else headers or ())
 
 
 def _told(message: Message, error: Exception) -> list[tuple[str, bytes]]:
