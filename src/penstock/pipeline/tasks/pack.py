@@ -38,6 +38,8 @@ log = logging.getLogger("penstock.streams")
 LONGEST_POLL_SECONDS: Final = 0.1
 """Wall-clock punctuators run, and a wish to stop is heard, at least that often."""
 TELL_SECONDS: Final = 1.0
+MOST_CHANGES_KEPT: Final = 50_000
+"""How many changes of a task's stores wait for the end of the transaction, to be written once for each key."""
 COLLECT_GARBAGE_AFTER: Final = (50_000, 20, 50)
 
 
@@ -151,8 +153,14 @@ class Pack:
 
     def _write(self, task: RunningTask) -> None:
         if produced := task.task.take_produced():
-            self._writer.begin()
-            self._writer.write(produced, task.id.partition, task.changelogs)
+            self._writer.write(produced)
+        if sum(map(len, task.changes.values())) >= MOST_CHANGES_KEPT:
+            self._write_changes(task)
+
+    def _write_changes(self, task: RunningTask) -> None:
+        for where in task.logged:
+            if changes := task.changes[where.topic].take_all():
+                self._writer.write_changes(where, changes)
 
     def _send_aside(
         self,
@@ -166,6 +174,8 @@ class Pack:
         self._writer.send_aside(topic, key, value, timestamp, headers)
 
     def _commit(self) -> None:
+        for task in self._tasks.values():
+            self._write_changes(task)
         changed = {
             where: position
             for task in self._tasks.values()

@@ -27,6 +27,28 @@ _COLUMNS: Final = (Message.key, Message.value, Message.timestamp, Message.header
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
 
 
+class LatestChanges:
+    """Of a store, since they were written last: one for each of its keys, in the order of the latest ones.
+
+    Nobody sees what a store had in the middle of a transaction, so that its changelog need not tell. Compaction would
+    leave as much.
+    """
+
+    def __init__(self) -> None:
+        self._changes: dict[bytes, tuple[bytes | None, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def take(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        self._changes.pop(key, None)
+        self._changes[key] = value, timestamp
+
+    def take_all(self) -> dict[bytes, tuple[bytes | None, int]]:
+        taken, self._changes = self._changes, {}
+        return taken
+
+
 class RunningTask:
     def __init__(
         self,
@@ -61,7 +83,9 @@ class RunningTask:
             for name, store in self.task.stores.items()
             if topology.stores[name].is_logged and isinstance(store, Logged)
         }
-        self.changelogs = frozenset(topic for topic, _ in self.logged)
+        self.changes = {where.topic: LatestChanges() for where in self.logged}
+        for where, store in self.logged.items():
+            store.log = self.changes[where.topic].take
         self.positions: dict[TopicPartition, int] = {}
         """Of the records that are processed, and not those that wait."""
         self.skipped: dict[str, int] = {}
