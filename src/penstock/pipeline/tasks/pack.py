@@ -17,9 +17,10 @@ import gc
 import logging
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from penstock.client.librdkafka import Message
 from penstock.errors import ErrorCode, PenstockError
 from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.operators.task import Task
@@ -54,7 +55,7 @@ class Pack:
         self.settings = StreamsSettings.from_configs(work.configs)
         self.report = PackReport(work.pack)
         self._line = ControlLine(work.control, work.pack)
-        client_id = f"{work.application_id}-{work.pack}"
+        self._client_id = client_id = f"{work.application_id}-{work.pack}"
         joins = any(len(wheres) > 1 for wheres in work.tasks.values())
         self._reader = Reader(self.settings, work.application_id, client_id, tells_ends_soon=joins)
         self._writer = Writer(self.settings, client_id, client_id, work.group_metadata)
@@ -234,23 +235,29 @@ class Pack:
         self._global_positions[where] = messages[-1].offset() + 1
 
     def _read_to_the_end(self, wheres: Mapping[TopicPartition, None], take: Any) -> None:
-        starts = {where: self._reader.bounds(where)[0] for where in wheres}
-        if not starts:
+        """By a reader of its own: behind a fetch that waits for more, brokers let all else of that consumer wait."""
+        if not wheres:
             return
-        if take == self._take_global:
-            self._global_positions.update(starts)
-        self._reader.assign(starts)
-        while len(self._reader.at_end) < len(starts):
-            if self._line.is_to_stop.is_set():
-                raise StoppedError("stopped while its stores were restored")
-            for where, messages in self._reader.poll(LONGEST_POLL_SECONDS):
-                take(where, messages)
+        reader = Reader(self.settings, self._work.application_id, self._client_id, tells_ends_soon=True)
+        try:
+            starts = {where: reader.bounds(where)[0] for where in wheres}
+            if take == self._take_global:
+                self._global_positions.update(starts)
+            reader.assign(starts)
+            while len(reader.at_end) < len(starts):
+                if self._line.is_to_stop.is_set():
+                    raise StoppedError("stopped while its stores were restored")
+                for where, messages in reader.poll(LONGEST_POLL_SECONDS):
+                    take(where, messages)
+        finally:
+            reader.close()
 
 
-def _restore_from(store: Logged, messages: Any) -> None:
+def _restore_from(store: Logged, messages: Sequence[Message]) -> None:
     restore = store.restore
-    for message in messages:
-        restore(message.key(), message.value(), message.timestamp()[1])
+    columns = (map(column, messages) for column in (Message.key, Message.value, Message.timestamp))
+    for key, value, (_, timestamp) in zip(*columns, strict=True):
+        restore(key or b"", value, timestamp)
 
 
 def _now_ms() -> int:
