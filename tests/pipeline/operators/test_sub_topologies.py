@@ -101,9 +101,9 @@ def test_separate_tasks_make_the_same(name: str) -> None:
 class TasksMadeAnew(SeparateTasks):
     """Now and then a task goes, as with its process, and the next one has what is in topics."""
 
-    def __init__(self, name: str, seed: int, *, compacts: bool) -> None:
+    def __init__(self, name: str, seed: int, leaves: str) -> None:
         self.random = Random(seed)
-        self.compacts = compacts
+        self.leaves = leaves
         super().__init__(name)
 
     def after_event(self) -> None:
@@ -119,18 +119,27 @@ class TasksMadeAnew(SeparateTasks):
                 task.start()
 
     def changelog(self, store: str) -> list[Piped]:
-        """All of it, or what compaction leaves: the last record of each key, and some of those before."""
+        """All of it; or the last record of each key in a transaction, of those that are random here; or what compaction
+        leaves: the last record of each key, and some of those before."""
         records = self.produced.get(f"{APPLICATION}-{self.topology.stores[store].changelog}", [])
-        if not self.compacts:
+        if self.leaves == "whole":
             return records
+        if self.leaves == "transactions":
+            transactions: list[dict[bytes | None, Piped]] = [{}]
+            for record in records:
+                if self.random.random() < 0.2:
+                    transactions.append({})
+                transactions[-1].pop(record.key, None)
+                transactions[-1][record.key] = record
+            return [record for each in transactions for record in each.values()]
         clean = self.random.randint(0, len(records))
         last = {record.key: place for place, record in enumerate(records)}
         return [record for place, record in enumerate(records) if place >= clean or last[record.key] == place]
 
 
-@pytest.mark.parametrize("compacts", [False, True], ids=["whole", "compacted"])
+@pytest.mark.parametrize("leaves", ["whole", "transactions", "compacted"])
 @each_row("name", [name for name in NAMES if name not in REMEMBERS_MORE], str)
-def test_tasks_that_are_made_anew_go_on(name: str, compacts: bool) -> None:
+def test_tasks_that_are_made_anew_go_on(name: str, leaves: str) -> None:
     for seed in range(examples(2)):
         events = list(events_of(seed, inputs_of(name)))
-        assert TasksMadeAnew(name, seed, compacts=compacts).run(events) == ours(name, events, 0).produced
+        assert TasksMadeAnew(name, seed, leaves).run(events) == ours(name, events, 0).produced

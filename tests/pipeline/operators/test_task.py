@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from penstock.pipeline.operators.base import Raw
-from penstock.pipeline.operators.buffers import Arrived, InputQueue, InputQueues
+from penstock.pipeline.operators.buffers import InputQueue, InputQueues
 from penstock.pipeline.operators.task import InvalidTimestampError, Produced, Task
 from penstock.streams import StreamsBuilder, TimeWindows
 from penstock.wire_client.errors import SerializationError
@@ -61,10 +61,11 @@ def records(seed: int) -> list[Raw]:
     ]
 
 
-def by_topic(produced: list[Produced]) -> dict[str, list[Produced]]:
-    topics: dict[str, list[Produced]] = {}
+def by_topic(produced: list[Produced]) -> dict[str, list[tuple[Produced, int | None]]]:
+    topics: dict[str, list[tuple[Produced, int | None]]] = {}
     for each in produced:
-        topics.setdefault(each.topic, []).append(each)
+        partition = None if each.partition is None else each.partition(7)
+        topics.setdefault(each.topic, []).append((each._replace(partition=None), partition))
     return topics
 
 
@@ -83,6 +84,67 @@ def test_slices_make_what_single_records_make(make: Callable[[StreamsBuilder], N
             given = given[size:]
         assert by_topic(sliced.take_produced()) == by_topic(single.take_produced())
         assert sliced.dropped == single.dropped
+
+
+def joined(b: StreamsBuilder) -> None:
+    b.stream("in").join(b.table("rows"), lambda value, row: f"{value}{row}").to("out")
+
+
+def joined_tables(b: StreamsBuilder) -> None:
+    b.table("in").outer_join(b.table("rows"), lambda one, other: f"{one} {other}").to_stream().to("out")
+
+
+def counted_together(b: StreamsBuilder) -> None:
+    b.stream("in").merge(b.stream("rows")).group_by_key().count().to_stream().map_values(str).to("out")
+
+
+@each_row("make", [joined, joined_tables, counted_together], lambda make: make.__name__)
+def test_runs_make_what_single_records_make(make: Callable[[StreamsBuilder], None]) -> None:
+    for seed in range(examples(8)):
+        single, runs = task_of(make), task_of(make)
+        assert runs.takes_runs
+        assert not runs.takes_slices
+        for task in (single, runs):
+            for topic, shift in (("in", 0), ("rows", 1)):
+                for offset, (key, value, timestamp, _) in enumerate(records(seed + shift)):
+                    task.add(topic, offset, key.encode(), value.encode(), timestamp)
+        taken = []
+        while runs.has_records:
+            topic, offset, count = runs.process_run(0)
+            taken += [(topic, offset - rest) for rest in reversed(range(count))]
+        for place in taken:
+            assert single.next_up() == place
+            single.process_next(0)
+        assert not single.has_records
+        assert by_topic(runs.take_produced()) == by_topic(single.take_produced())
+        assert runs.notes() == single.notes()
+
+
+def test_a_table_that_its_own_stream_asks_takes_single_records() -> None:
+    def with_itself(b: StreamsBuilder) -> None:
+        table = b.table("in")
+        table.to_stream().join(table, lambda value, row: f"{value}{row}").to("out")
+
+    assert not task_of(with_itself).takes_runs
+
+
+def test_three_inputs_keep_the_order_of_single_records() -> None:
+    for seed in range(examples(20)):
+        random = Random(seed)
+        records = [(random.choice("xyz"), random.randint(0, 6)) for _ in range(60)]
+        orders = []
+        for takes_runs in (False, True):
+            queues, inputs = InputQueues(), {name: InputQueue(name) for name in "xyz"}
+            for number, (name, timestamp) in enumerate(records):
+                queues.add(inputs[name], [((None, None, timestamp, ()), number)])
+            order = []
+            while queues:
+                if takes_runs:
+                    order += [offset for _, offset in queues.take_run()[1]]
+                else:
+                    order.append(queues.take()[1][1])
+            orders.append(order)
+        assert orders[0] == orders[1]
 
 
 def test_a_diamond_takes_single_records() -> None:
@@ -122,10 +184,10 @@ def test_a_record_that_cannot_be_read_is_told_of() -> None:
 def test_the_earliest_record_is_next() -> None:
     queues, inputs = InputQueues(), {name: InputQueue(name) for name in "xyz"}
     for name, timestamp in [("x", 5), ("x", 1), ("y", 4), ("z", 4), ("y", 9)]:
-        queues.add(inputs[name], Arrived(None, None, timestamp, (), 0))
+        queues.add(inputs[name], [((None, None, timestamp, ()), 0)])
     taken = []
     while queues:
-        queue, arrived = queues.take()
-        taken.append((queue.topic, arrived.timestamp))
+        queue, (record, _) = queues.take()
+        taken.append((queue.topic, record[2]))
     assert taken == [("y", 4), ("z", 4), ("x", 5), ("x", 1), ("y", 9)]
     assert inputs["x"].latest == 5

@@ -74,13 +74,13 @@ def commit(writer: Writer) -> None:
 
 def test_changes_of_stores_go_into_the_partition_of_the_task(room: Room) -> None:
     writer = room.writer()
-    own = frozenset({room.changelog})
+    changelog = TopicPartition(room.changelog, 1)
     for number in range(20):
         key = b"%d" % number
         writer.begin()
-        one = Produced(room.changelog, key, b"change", 1_000, ())
         two = Produced(room.out, key, b"result", 1_000, (("h", b"1"),) if number % 2 else ())
-        writer.write([one, two], 1, own)
+        writer.write([two])
+        writer.write_changes(changelog, {key: (b"change", 1_000)})
     commit(writer)
     assert [len(values) for values in room.committed(room.changelog)] == [0, 20, 0]
     assert all(room.committed(room.out)), "by key"
@@ -91,7 +91,7 @@ def test_records_keep_their_order_with_headers_and_without(room: Room) -> None:
     writer.begin()
     for number in range(30):
         headers = (("number", b"%d" % number),) if number % 5 == 0 else ()
-        writer.write([Produced(room.out, b"k", b"%d" % number, 1_000 + number, headers)], 0, frozenset())
+        writer.write([Produced(room.out, b"k", b"%d" % number, 1_000 + number, headers)])
     commit(writer)
     (values,) = filter(None, room.committed(room.out))
     assert values == [b"%d" % number for number in range(30)]
@@ -101,9 +101,7 @@ def test_a_program_may_choose_the_partition(room: Room) -> None:
     writer = room.writer()
     writer.begin()
     chosen = [Produced(room.out, b"k", b"%d" % each, 1_000, (), _at(each)) for each in range(3)]
-    writer.write(
-        [*chosen, Produced(room.out, b"k", b"by key", 1_000, (), lambda partitions: None)], 0, frozenset()
-    )
+    writer.write([*chosen, Produced(room.out, b"k", b"by key", 1_000, (), lambda partitions: None)])
     commit(writer)
     assert [values[0] for values in room.committed(room.out)] == [b"0", b"1", b"2"]
 
@@ -115,7 +113,7 @@ def _at(number: int):  # type: ignore[no-untyped-def]
 def test_what_is_not_committed_is_never_seen(room: Room) -> None:
     writer = room.writer()
     writer.begin()
-    writer.write([Produced(room.out, b"k", b"never", 1_000, ())], 0, frozenset())
+    writer.write([Produced(room.out, b"k", b"never", 1_000, ())])
     writer.send_aside(room.out, b"k", b"never", 1_000, [("why", b"not")])
     writer.close()
     with KafkaAdmin(bootstrap_servers=room.broker.bootstrap_servers) as admin:
@@ -129,10 +127,10 @@ def test_what_is_not_committed_is_never_seen(room: Room) -> None:
 def test_who_comes_later_locks_out_who_was_there(room: Room) -> None:
     earlier = room.writer()
     earlier.begin()
-    earlier.write([Produced(room.out, b"k", b"earlier", 1_000, ())], 0, frozenset())
+    earlier.write([Produced(room.out, b"k", b"earlier", 1_000, ())])
     later = room.writer()
     later.begin()
-    later.write([Produced(room.out, b"k", b"later", 1_000, ())], 0, frozenset())
+    later.write([Produced(room.out, b"k", b"later", 1_000, ())])
     with pytest.raises(KafkaError, match="not committed"):
         commit(earlier)
     commit(later)
@@ -157,7 +155,7 @@ def test_a_store_is_restored_to_the_end_of_transactions_that_are_not_over(room: 
     pipe(room.broker, [Piped(room.changelog, 1_000, b"k", b"old", ())], 0)
     open_writer = room.writer()
     open_writer.begin()
-    open_writer.write([Produced(room.changelog, b"k", b"new", 1_000, ())], 0, frozenset({room.changelog}))
+    open_writer.write_changes(TopicPartition(room.changelog, 0), {b"k": (b"new", 1_000)})
     open_writer._producer.flush(SECONDS)
     assert read_all(room.reader(), where, waits=False) == [b"old"]
     threading.Timer(0.4, commit, [open_writer]).start()
@@ -168,7 +166,7 @@ def test_nor_does_one_that_is_aborted_hold_it_up_for_ever(room: Room) -> None:
     where = TopicPartition(room.changelog, 0)
     open_writer = room.writer()
     open_writer.begin()
-    open_writer.write([Produced(room.changelog, b"k", b"new", 1_000, ())], 0, frozenset({room.changelog}))
+    open_writer.write_changes(TopicPartition(room.changelog, 0), {b"k": (b"new", 1_000)})
     open_writer._producer.flush(SECONDS)
     threading.Timer(0.2, open_writer.abort).start()
     assert read_all(room.reader(), where, waits=True) == []

@@ -1,13 +1,16 @@
 """From what a user gives as a serde to both of its functions.
 
 Names, classes and objects are those that the clients take as serializers and deserializers; a model's class stands for
-its JSON both ways, and a pair gives each side on its own. Text and counts are what stores encode at each step, so for
-them the common case comes first, and only what it does not take goes to the client's function, which has the message.
+its JSON both ways, and a pair gives each side on its own. Text, counts and JSON are what records and stores encode at
+each step, so for them the common case comes first, and only what it does not take goes to the client's function, which
+has the message.
 """
 
 import struct
 from functools import partial
 from typing import Any, TypeAlias
+
+import msgspec
 
 from penstock.client.serializers import (
     Deserializer,
@@ -86,7 +89,49 @@ def _decode_long(slow: Decode, topic: str, data: bytes | None) -> Any:
     return slow(topic, data)
 
 
-_QUICK = {"string": (_encode_text, _decode_text), "long": (_encode_long, _decode_long)}
+_encode_json = msgspec.json.Encoder().encode
+_decode_json = msgspec.json.Decoder().decode
+_SAME_TEXT = frozenset((str, int, bool, type(None)))
+"""What msgspec writes as the client does; what is too large for it, it refuses."""
+
+
+def _encode_quick_json(slow: Encode, topic: str, value: Any) -> bytes | None:
+    try:
+        if value is not None and _is_written_alike(value):
+            return _encode_json(value)
+    except (msgspec.MsgspecError, OverflowError, RecursionError, UnicodeError):
+        pass
+    return slow(topic, value)
+
+
+def _is_written_alike(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        for name, each in value.items():
+            if type(name) is not str or not (type(each) in _SAME_TEXT or _is_written_alike(each)):
+                return False
+        return True
+    if kind is float:  # else with an exponent, of which each has its own way
+        return bool(1e-4 <= value < 1e16 or -1e16 < value <= -1e-4 or value == 0)
+    if kind is list:
+        return all(map(_is_written_alike, value))
+    return kind in _SAME_TEXT
+
+
+def _decode_quick_json(slow: Decode, topic: str, data: bytes | None) -> Any:
+    if data is not None:
+        try:
+            return _decode_json(data)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            pass
+    return slow(topic, data)
+
+
+_QUICK = {
+    "string": (_encode_text, _decode_text),
+    "long": (_encode_long, _decode_long),
+    "json": (_encode_quick_json, _decode_quick_json),
+}
 
 
 def long_serde() -> Serde:

@@ -1,9 +1,10 @@
 """Windowed keys as bytes: the key, then the start of a time window, or the end and the start of a session."""
 
 import struct
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
+from penstock.client.producer.partitioners import partition_of_key
 from penstock.client.serializers.base import Field
 from penstock.pipeline.formats.serdes import SerdeSpec, serde_of
 from penstock.pipeline.plan.serdes import Serde
@@ -12,9 +13,17 @@ from penstock.pipeline.plan.windows import Window, Windowed
 _LONG, _TWO_LONGS = struct.Struct(">q"), struct.Struct(">qq")
 
 
+_known_partition_of = lru_cache(maxsize=100_000)(partition_of_key)
+
+
 def time_windowed(inner: Serde, size_ms: int) -> Serde:
     encode, decode = partial(_encode_start, inner), partial(_decode_start, inner, size_ms)
-    return Serde(f"time windowed {inner.name}", encode, decode, size_ms)
+    return Serde(f"time windowed {inner.name}", encode, decode, size_ms, partial(_partition_of, inner))
+
+
+def _partition_of(inner: Serde, topic: str, windowed: Any, partitions: int) -> int:
+    """As in Kafka Streams: that of the key without its window."""
+    return _known_partition_of(inner.encode(topic, windowed.key) or b"", partitions)
 
 
 def _encode_start(inner: Serde, topic: str, windowed: Any) -> bytes | None:
@@ -32,7 +41,10 @@ def _decode_start(inner: Serde, size_ms: int, topic: str, data: bytes | None) ->
 
 def session_windowed(inner: Serde) -> Serde:
     return Serde(
-        f"session windowed {inner.name}", partial(_encode_session, inner), partial(_decode_session, inner)
+        f"session windowed {inner.name}",
+        partial(_encode_session, inner),
+        partial(_decode_session, inner),
+        partition_of=partial(_partition_of, inner),
     )
 
 

@@ -17,13 +17,14 @@ class AggregateStream(Operator[plan.AggregateStream]):
             if key is None or value is None:
                 self.drop()
                 continue
-            row = store.row(key)
+            encoded = store.key_bytes(key)
+            row = store.row_of(encoded)
             if row is None:
                 old = operation.initializer()
             else:
                 old, timestamp = row[0], max(timestamp, row[1])
             new = aggregator(key, value, old)
-            store.put_row(key, new, timestamp)
+            store.put_row_of(encoded, new, timestamp)
             out.append((key, (new, old if sends_old else None), timestamp, headers))
         self.forward(out)
 
@@ -39,13 +40,14 @@ class ReduceStream(Operator[plan.ReduceStream]):
             if key is None or value is None:
                 self.drop()
                 continue
-            row = store.row(key)
+            encoded = store.key_bytes(key)
+            row = store.row_of(encoded)
             if row is None:
                 old, new = None, value
             else:
                 old, timestamp = row[0], max(timestamp, row[1])
                 new = reducer(old, value)
-            store.put_row(key, new, timestamp)
+            store.put_row_of(encoded, new, timestamp)
             out.append((key, (new, old if sends_old else None), timestamp, headers))
         self.forward(out)
 

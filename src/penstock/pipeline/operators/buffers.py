@@ -5,22 +5,15 @@ of Java's priority queue, which Kafka Streams uses: the same records then come o
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
-from penstock.pipeline.operators.base import NO_TIME
-from penstock.pipeline.operators.processor_api import Headers
+from penstock.pipeline.operators.base import NO_TIME, Raw
 
-
-@dataclass(slots=True)
-class Arrived:
-    """A record, decoded."""
-
-    key: Any
-    value: Any
-    timestamp: int
-    headers: Headers
-    offset: int
+Arrived: TypeAlias = tuple[Raw, int]
+"""A record, decoded, and its offset."""
+MOST_THAT_KEEP_PLACES = 2
 
 
 @dataclass(eq=False)
@@ -44,26 +37,50 @@ class InputQueues:
         """The one whose record is next."""
         return self._heap[0]
 
-    def add(self, queue: InputQueue, arrived: Arrived) -> None:
-        queue.records.append(arrived)
-        if len(queue.records) == 1:
+    def add(self, queue: InputQueue, arrived: Sequence[Arrived]) -> None:
+        was_empty = not queue.records
+        queue.records.extend(arrived)
+        if was_empty and queue.records:
             self._offer(queue)
 
     def take(self) -> tuple[InputQueue, Arrived]:
         queue = self._poll()
         arrived = queue.records.popleft()
-        queue.latest = max(queue.latest, arrived.timestamp)
+        queue.latest = max(queue.latest, arrived[0][2])
         if queue.records:
             self._offer(queue)
         return queue, arrived
 
+    def take_run(self) -> tuple[InputQueue, list[Arrived]]:
+        """The next record, and those of the same queue that would come right after it.
+
+        With more than two queues each turn may change the order among those that are of one time: there it is one.
+        """
+        heap = self._heap
+        if len(heap) > MOST_THAT_KEEP_PLACES:
+            queue, arrived = self.take()
+            return queue, [arrived]
+        queue = self._poll()
+        records = queue.records
+        if not heap:
+            run = list(records)
+            records.clear()
+        else:
+            others, run = _time(heap[0]), [records.popleft()]
+            while records and records[0][0][2] < others:
+                run.append(records.popleft())
+        queue.latest = max(queue.latest, max(record[2] for record, _ in run))
+        if records:
+            self._offer(queue)
+        return queue, run
+
     def _offer(self, queue: InputQueue) -> None:
-        heap, time = self._heap, queue.records[0].timestamp
+        heap, time = self._heap, _time(queue)
         heap.append(queue)
         place = len(heap) - 1
         while place > 0:
             parent = (place - 1) // 2
-            if time >= heap[parent].records[0].timestamp:
+            if time >= _time(heap[parent]):
                 break
             heap[place], place = heap[parent], parent
         heap[place] = queue
@@ -76,7 +93,7 @@ class InputQueues:
         return first
 
     def _sift_down(self, queue: InputQueue) -> None:
-        heap, time, place = self._heap, queue.records[0].timestamp, 0
+        heap, time, place = self._heap, _time(queue), 0
         while (child := 2 * place + 1) < len(heap):
             right = child + 1
             if right < len(heap) and _time(heap[child]) > _time(heap[right]):
@@ -88,4 +105,4 @@ class InputQueues:
 
 
 def _time(queue: InputQueue) -> int:
-    return queue.records[0].timestamp
+    return queue.records[0][0][2]

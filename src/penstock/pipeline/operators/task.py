@@ -3,7 +3,8 @@
 It has no clock and sends nothing: what it is told of is records and the time, and what its sinks make is returned.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
@@ -14,7 +15,7 @@ from penstock.pipeline.operators.processors import Punctuations, RunProcessor
 from penstock.pipeline.operators.stores.changes import Log, Logged
 from penstock.pipeline.operators.stores.made import store_of
 from penstock.pipeline.operators.table import operator_of
-from penstock.pipeline.plan.nodes import Node, Partitioner, Processor, Sink, Source
+from penstock.pipeline.plan.nodes import Node, Processor, Sink, Source
 from penstock.pipeline.plan.operations import PassThrough
 from penstock.pipeline.plan.topology import Topology
 
@@ -48,23 +49,38 @@ class _SinkOperator(Operator[PassThrough]):
         sink = self.sink
         assert sink.key_serde is not None
         assert sink.value_serde is not None
+        encode_key, encode_value = sink.key_serde.encode, sink.value_serde.encode
+        partition_of = sink.key_serde.partition_of
+        if isinstance(sink.topic, str) and sink.partitioner is None and partition_of is None:
+            topic = self._name_of(sink.topic)
+            self.produced += [
+                Produced(topic, encode_key(topic, key), encode_value(topic, value), timestamp, headers)
+                for key, value, timestamp, headers in records
+            ]
+            return
         for key, value, timestamp, headers in records:
-            topic = sink.topic if isinstance(sink.topic, str) else sink.topic(key, value)
-            topic = self.topology.topic_name(self.context.application_id, topic)
-            self.produced.append(
-                Produced(
-                    topic,
-                    sink.key_serde.encode(topic, key),
-                    sink.value_serde.encode(topic, value),
-                    timestamp,
-                    headers,
-                    None if sink.partitioner is None else _bound(sink.partitioner, topic, key, value),
-                )
-            )
+            topic = self._name_of(sink.topic if isinstance(sink.topic, str) else sink.topic(key, value))
+            partition: Callable[[int], int | None] | None = None
+            if sink.partitioner is not None:
+                partition = partial(sink.partitioner, topic, key, value)
+            elif partition_of is not None and key is not None:
+                partition = partial(partition_of, topic, key)
+            key_bytes, value_bytes = encode_key(topic, key), encode_value(topic, value)
+            self.produced.append(Produced(topic, key_bytes, value_bytes, timestamp, headers, partition))
+
+    def _name_of(self, topic: str) -> str:
+        return self.topology.topic_name(self.context.application_id, topic)
 
 
-def _bound(partitioner: Partitioner, topic: str, key: Any, value: Any) -> Callable[[int], int | None]:
-    return lambda partitions: partitioner(topic, key, value, partitions)
+def _is_a_tree(nodes: list[Node]) -> bool:
+    names = {node.name for node in nodes}
+    stores = [store for node in nodes if isinstance(node, Processor) for store in node.stores]
+    topics = [node.topic for node in nodes if isinstance(node, Sink)]
+    return (
+        all(len(names.intersection(node.predecessors)) <= 1 for node in nodes)
+        and len(stores) == len(set(stores))
+        and len(topics) == len(set(topics))
+    )
 
 
 class Task:
@@ -104,8 +120,11 @@ class Task:
         self._sources: dict[str, tuple[Source, Operator[Any], InputQueue]] = {}
         self._queues = InputQueues()
         self._link()
-        self.takes_slices = self._can_take_slices()
-        if not self.takes_slices:
+        self.takes_runs = self._can_take_runs()
+        """Whether records of one input that are next to each other may be processed together."""
+        self.takes_slices = self.takes_runs and self._has_one_input()
+        """Whether all records of the input may, without waiting for their turn."""
+        if not self.takes_runs:
             for operator in self._operators.values():
                 operator.forward_depth_first()
 
@@ -137,19 +156,26 @@ class Task:
                 return sink
         return operator_of(node.name, PassThrough(), self.context)
 
-    def _can_take_slices(self) -> bool:
-        """One source with times of its own, each operator with one parent, its stores to itself, and nothing that looks
-        around."""
-        stores = [store for node in self._nodes if isinstance(node, Processor) for store in node.stores]
-        topics = [node.topic for node in self._nodes if isinstance(node, Sink)]
-        return (
-            len(self._sources) == 1
-            and all(source.timestamp_extractor is None for source, _, _ in self._sources.values())
-            and all(len(node.predecessors) <= 1 for node in self._nodes)
-            and len(stores) == len(set(stores))
-            and len(topics) == len(set(topics))
-            and not any(operator.one_record_at_a_time for operator in self._operators.values())
+    def _has_one_input(self) -> bool:
+        """With times of its own."""
+        return len(self._sources) == 1 and all(
+            source.timestamp_extractor is None for source, _, _ in self._sources.values()
         )
+
+    def _can_take_runs(self) -> bool:
+        """On the way from a source each operator has one parent and its stores to itself, and nothing looks around."""
+        looks_around = any(operator.one_record_at_a_time for operator in self._operators.values())
+        sources = [node for node in self._nodes if isinstance(node, Source)]
+        return not looks_around and all(_is_a_tree(self._below(source)) for source in sources)
+
+    def _below(self, source: Source) -> list[Node]:
+        """The source and all nodes that its records come to; parents stand before their children."""
+        names, found = {source.name}, list[Node]([source])
+        for node in self._nodes:
+            if names.intersection(node.predecessors):
+                names.add(node.name)
+                found.append(node)
+        return found
 
     def start(self) -> None:
         """Before the first record, and after what the stores and the operators have to remember."""
@@ -220,7 +246,29 @@ class Task:
         """Decodes a record and lets it wait for its turn."""
         record = self.decoded(topic, offset, key, value, timestamp, headers)
         if record is not None:
-            self._queues.add(self._sources[topic][2], Arrived(*record, offset))
+            self.add_decoded(topic, ((record, offset),))
+
+    def add_decoded(self, topic: str, records: Sequence[Arrived]) -> None:
+        self._queues.add(self._sources[topic][2], records)
+
+    def decoded_slice(self, topic: str, undecoded: Iterable[Raw]) -> list[Raw]:
+        """Many records at once; if it raises, `decoded` of each says with which."""
+        source, _, _ = self._sources[topic]
+        assert source.key_serde is not None
+        assert source.value_serde is not None
+        if source.timestamp_extractor is not None:
+            raise ValueError("records whose time the program finds out are decoded one by one")
+        decode_key, decode_value = source.key_serde.decode, source.value_serde.decode
+        records = [
+            (decode_key(topic, key), decode_value(topic, value), timestamp, headers)
+            for key, value, timestamp, headers in undecoded
+        ]
+        if any(record[2] < 0 for record in records):
+            raise InvalidTimestampError("a record has no valid timestamp")
+        return records
+
+    def takes_time_as_it_is(self, topic: str) -> bool:
+        return self._sources[topic][0].timestamp_extractor is None
 
     def decoded(
         self,
@@ -268,27 +316,37 @@ class Task:
     def next_up(self) -> tuple[str, int]:
         """Topic and offset of the record that `process_next` takes."""
         queue = self._queues.first()
-        return queue.topic, queue.records[0].offset
+        return queue.topic, queue.records[0][1]
 
     def process_next(self, now_ms: int) -> None:
         """The earliest of the records that wait, all the way down; then what is due in stream time."""
-        queue, arrived = self._queues.take()
+        queue, (record, offset) = self._queues.take()
         context = self.context
         context.now_ms = now_ms
-        context.metadata = RecordMetadata(queue.topic, context.partition, arrived.offset)
-        context.stream_time = max(context.stream_time, arrived.timestamp)
-        record = (arrived.key, arrived.value, arrived.timestamp, arrived.headers)
+        context.metadata = RecordMetadata(queue.topic, context.partition, offset)
+        context.stream_time = max(context.stream_time, record[2])
         try:
             self._sources[queue.topic][1].process((record,))
         except Exception as error:
-            self._tell(error, f", with the record at offset {arrived.offset} of topic {queue.topic}")
+            self._tell(error, f", with the record at offset {offset} of topic {queue.topic}")
             raise
         context.metadata = None
         self._run_due(PunctuationType.STREAM_TIME, context.stream_time)
 
+    def process_run(self, now_ms: int) -> tuple[str, int, int]:
+        """The earliest of the records that wait, and those after it that are of the same input; only where they may be
+        taken together. The input, the last offset, and how many they were."""
+        assert self.takes_runs
+        queue, run = self._queues.take_run()
+        self._process_all(queue.topic, [record for record, _ in run], now_ms)
+        return queue.topic, run[-1][1], len(run)
+
     def process_slice(self, topic: str, records: list[Raw], now_ms: int) -> None:
         """Records in the order of their input, at once; only where `takes_slices`."""
         assert self.takes_slices
+        self._process_all(topic, records, now_ms)
+
+    def _process_all(self, topic: str, records: list[Raw], now_ms: int) -> None:
         context = self.context
         context.now_ms = now_ms
         context.stream_time = max(

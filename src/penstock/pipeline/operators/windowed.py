@@ -119,7 +119,8 @@ class EagerTimeWindows(Operator[plan.AggregateTimeWindows]):
     def process(self, records: Slice) -> None:
         operation, store = self.operation, self.store
         windows, aggregator, sends_old = operation.windows, operation.aggregator, operation.sends_old
-        size = windows.size_ms
+        size, grace = windows.size_ms, windows.grace_ms
+        window = Window(0, size)
         out: list[Raw] = []
         for key, value, timestamp, headers in records:
             if key is None:
@@ -128,16 +129,20 @@ class EagerTimeWindows(Operator[plan.AggregateTimeWindows]):
             if timestamp > self.observed:
                 self.observed = timestamp
             start = max(0, timestamp) // size * size
-            if start + size <= self.observed - windows.grace_ms:
+            if start + size <= self.observed - grace:
                 self.drop()
                 continue
-            row = store.row_at(key, start)
+            encoded = store.key_bytes(key)
+            row = store.row_of(encoded, start)
             if row is None:
                 old = operation.initializer()
             else:
-                old, timestamp = row[0], max(timestamp, row[1])
+                old, before = row
+                timestamp = max(timestamp, before)
             new = aggregator(key, value, old)
-            store.put_row_at(key, new, timestamp, start)
-            windowed = Windowed(key, Window(start, start + size))
-            out.append((windowed, (new, old if sends_old else None), timestamp, headers))
+            store.put_row_of(encoded, new, timestamp, start)
+            if start != window.start_ms:
+                window = Window(start, start + size)
+            change = (new, old if sends_old else None)
+            out.append((Windowed(key, window), change, timestamp, headers))
         self.forward(out)

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 Encode: TypeAlias = Callable[[str, Any], bytes | None]
 Decode: TypeAlias = Callable[[str, bytes | None], Any]
+PartitionOf: TypeAlias = Callable[[str, Any, int], int]
+"""Of a topic, a key and the number of partitions."""
 
 
 @dataclass(frozen=True)
@@ -17,3 +19,5 @@ class Serde:
     decode: Decode
     window_size_ms: int | None = None
     """Of windowed keys whose end is not among their bytes."""
+    partition_of: PartitionOf | None = None
+    """Where it is not the key's bytes that say it: windows of a key belong where the key does."""

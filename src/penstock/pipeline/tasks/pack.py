@@ -17,9 +17,10 @@ import gc
 import logging
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from penstock.client.librdkafka import Message
 from penstock.errors import ErrorCode, PenstockError
 from penstock.pipeline.operators.stores.changes import Logged
 from penstock.pipeline.operators.task import Task
@@ -38,6 +39,8 @@ log = logging.getLogger("penstock.streams")
 LONGEST_POLL_SECONDS: Final = 0.1
 """Wall-clock punctuators run, and a wish to stop is heard, at least that often."""
 TELL_SECONDS: Final = 1.0
+MOST_CHANGES_KEPT: Final = 50_000
+"""How many changes of a task's stores wait for the end of the transaction, to be written once for each key."""
 COLLECT_GARBAGE_AFTER: Final = (50_000, 20, 50)
 
 
@@ -52,7 +55,7 @@ class Pack:
         self.settings = StreamsSettings.from_configs(work.configs)
         self.report = PackReport(work.pack)
         self._line = ControlLine(work.control, work.pack, work.generation)
-        client_id = f"{work.application_id}-{work.pack}"
+        self._client_id = client_id = f"{work.application_id}-{work.pack}"
         joins = any(len(wheres) > 1 for wheres in work.tasks.values())
         self._reader = Reader(self.settings, work.application_id, client_id, tells_ends_soon=joins)
         self._writer = Writer(self.settings, client_id, client_id, work.group_metadata)
@@ -153,8 +156,14 @@ class Pack:
 
     def _write(self, task: RunningTask) -> None:
         if produced := task.task.take_produced():
-            self._writer.begin()
-            self._writer.write(produced, task.id.partition, task.changelogs)
+            self._writer.write(produced)
+        if sum(map(len, task.changes.values())) >= MOST_CHANGES_KEPT:
+            self._write_changes(task)
+
+    def _write_changes(self, task: RunningTask) -> None:
+        for where in task.logged:
+            if changes := task.changes[where.topic].take_all():
+                self._writer.write_changes(where, changes)
 
     def _send_aside(
         self,
@@ -168,6 +177,8 @@ class Pack:
         self._writer.send_aside(topic, key, value, timestamp, headers)
 
     def _commit(self) -> None:
+        for task in self._tasks.values():
+            self._write_changes(task)
         changed = {
             where: position
             for task in self._tasks.values()
@@ -234,24 +245,30 @@ class Pack:
             log.warning("goes on without the record at offset %d of %s: %s", offset, topic, error)
 
     def _read_to_the_end(self, wheres: Mapping[TopicPartition, None], take: Any) -> None:
-        starts = {where: self._reader.bounds(where)[0] for where in wheres}
-        if not starts:
+        """By a reader of its own: behind a fetch that waits for more, brokers let all else of that consumer wait."""
+        if not wheres:
             return
-        if take == self._take_global:
-            self._global_positions.update(starts)
-        self._reader.assign(starts)
-        is_own = take != self._take_global
-        while not self._reader.has_read_all(starts, waits_for_transactions=is_own):
-            if self._line.is_to_stop.is_set():
-                raise StoppedError("stopped while its stores were restored")
-            for where, messages in self._reader.poll(LONGEST_POLL_SECONDS):
-                take(where, messages)
+        reader = Reader(self.settings, self._work.application_id, self._client_id, tells_ends_soon=True)
+        try:
+            starts = {where: reader.bounds(where)[0] for where in wheres}
+            if take == self._take_global:
+                self._global_positions.update(starts)
+            reader.assign(starts)
+            is_own = take != self._take_global
+            while not reader.has_read_all(starts, waits_for_transactions=is_own):
+                if self._line.is_to_stop.is_set():
+                    raise StoppedError("stopped while its stores were restored")
+                for where, messages in reader.poll(LONGEST_POLL_SECONDS):
+                    take(where, messages)
+        finally:
+            reader.close()
 
 
-def _restore_from(store: Logged, messages: Any) -> None:
+def _restore_from(store: Logged, messages: Sequence[Message]) -> None:
     restore = store.restore
-    for message in messages:
-        restore(message.key(), message.value(), message.timestamp()[1])
+    columns = (map(column, messages) for column in (Message.key, Message.value, Message.timestamp))
+    for key, value, (_, timestamp) in zip(*columns, strict=True):
+        restore(key or b"", value, timestamp)
 
 
 def _now_ms() -> int:

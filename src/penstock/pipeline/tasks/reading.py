@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -114,19 +115,14 @@ class Reader:
         return list(self._by_partition([first, *self._native.consume(MOST_AT_ONCE, 0)]))
 
     def _by_partition(self, messages: list[Message]) -> Iterator[tuple[TopicPartition, Sequence[Message]]]:
-        for (topic, partition), group in itertools.groupby(messages, _place):
-            where = TopicPartition(topic, partition)
-            records = []
-            for message in group:
-                error = message.error()
-                if error is None:
-                    records.append(message)
-                elif error.code() == NativeError._PARTITION_EOF:
-                    self.at_end.add(where)
-                    self._ends[where] = message.offset() or 0
-                    continue
-                else:
-                    raise client_error(error, f"{where} can't be read", self._troubles)
+        places = zip(map(Message.topic, messages), map(Message.partition, messages), strict=True)
+        of_places = itertools.groupby(zip(places, messages, strict=True), operator.itemgetter(0))
+        for (topic, partition), group in of_places:
+            where = TopicPartition(topic or "", partition)
+            records = [message for _, message in group]
+            if any(error is not None for error in map(Message.error, records)):
+                records = self._without_ends(where, records)
+            else:
                 self.at_end.discard(where)
             if records:
                 yield where, records
@@ -142,9 +138,20 @@ class Reader:
         _, last = self._native.get_watermark_offsets(NativeTopicPartition(*where), cached=True)
         return last
 
+    def _without_ends(self, where: TopicPartition, messages: list[Message]) -> list[Message]:
+        """Records only; what else is among messages says that there is nothing after those before it."""
+        records = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                records.append(message)
+                self.at_end.discard(where)
+            elif error.code() == NativeError._PARTITION_EOF:
+                self.at_end.add(where)
+                self._ends[where] = message.offset() or 0
+            else:
+                raise client_error(error, f"{where} can't be read", self._troubles)
+        return records
+
     def close(self) -> None:
         self._native.close()
-
-
-def _place(message: Message) -> tuple[str, int]:
-    return message.topic(), message.partition()  # type: ignore[return-value]

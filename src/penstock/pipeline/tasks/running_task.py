@@ -26,7 +26,30 @@ LONGEST_NOTE: Final = 3_500
 """Brokers take 4,096 bytes with a position."""
 LONGEST_HEADER: Final = 10_000
 """Characters: an error may repeat all of the record."""
+_COLUMNS: Final = (Message.key, Message.value, Message.timestamp, Message.headers)
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
+
+
+class LatestChanges:
+    """Of a store, since they were written last: one for each of its keys, in the order of the latest ones.
+
+    Nobody sees what a store had in the middle of a transaction, so that its changelog need not tell. Compaction would
+    leave as much.
+    """
+
+    def __init__(self) -> None:
+        self._changes: dict[bytes, tuple[bytes | None, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def take(self, key: bytes, value: bytes | None, timestamp: int) -> None:
+        self._changes.pop(key, None)
+        self._changes[key] = value, timestamp
+
+    def take_all(self) -> dict[bytes, tuple[bytes | None, int]]:
+        taken, self._changes = self._changes, {}
+        return taken
 
 
 class RunningTask:
@@ -64,13 +87,17 @@ class RunningTask:
             for name, store in self.task.stores.items()
             if topology.stores[name].is_logged and isinstance(store, Logged)
         }
-        self.changelogs = frozenset(topic for topic, _ in self.logged)
+        self.changes = {where.topic: LatestChanges() for where in self.logged}
+        for where, store in self.logged.items():
+            store.log = self.changes[where.topic].take
         self.positions: dict[TopicPartition, int] = {}
         """Of the records that are processed, and not those that wait."""
         self.skipped: dict[str, int] = {}
         self.processed = 0
         self._places = {where.topic: where for where in self.inputs}
-        self._takes_slices = self.task.takes_slices and settings.processing_exception_handler == "fail"
+        goes_on = settings.processing_exception_handler != "fail"
+        self._takes_slices = self.task.takes_slices and not goes_on
+        self._takes_runs = self.task.takes_runs and not goes_on
         self._waits_since_ms: int | None = None
         self._taken: dict[TopicPartition, int] = {}
         """Where each input goes on when nothing of it waits."""
@@ -121,17 +148,37 @@ class RunningTask:
     # --- records
 
     def take(self, where: TopicPartition, messages: Sequence[Message], now_ms: int) -> None:
+        records = None if self._keeps_raw else self._decoded_at_once(where.topic, messages)
         if self._takes_slices:
-            records = [record for message in messages if (record := self._decoded(message)) is not None]
+            if records is None:
+                records = [record for message in messages if (record := self._decoded(message)) is not None]
             self.task.process_slice(where.topic, records, now_ms)
             self.processed += len(records)
             self.positions[where] = _next_offset(messages[-1])
             return
-        for message in messages:
-            self._add(where, message)
+        if records is not None:
+            offsets = (message.offset() or 0 for message in messages)
+            self.task.add_decoded(where.topic, [*zip(records, offsets, strict=True)])
+        else:
+            for message in messages:
+                self._add(where, message)
         self._taken[where] = _next_offset(messages[-1])
         if not self.task.waiting(where.topic):
             self._move(where, self._taken[where])
+
+    def _decoded_at_once(self, topic: str, messages: Sequence[Message]) -> list[Raw] | None:
+        """None if one of them can't be: which, is found one by one."""
+        if not self.task.takes_time_as_it_is(topic):
+            return None
+        columns = (map(column, messages) for column in _COLUMNS)
+        parts = (
+            (key, value, time[1], _pairs_of(headers) if headers else ())
+            for key, value, time, headers in zip(*columns, strict=True)
+        )
+        try:
+            return self.task.decoded_slice(topic, parts)
+        except Exception:
+            return None
 
     def _add(self, where: TopicPartition, message: Message) -> None:
         offset, waiting = message.offset() or 0, self.task.waiting(where.topic)
@@ -156,6 +203,11 @@ class RunningTask:
         """In the order of times, as long as each input has a record, has none any more, or was waited for."""
         task = self.task
         while task.has_records and self._may_go_on(now_ms, at_end):
+            if self._takes_runs:
+                topic, offset, count = task.process_run(now_ms)
+                self.processed += count
+                self._move_past(topic, offset)
+                continue
             topic, offset = task.next_up()
             raw = self._raw.pop((topic, offset), None)
             try:
@@ -167,8 +219,11 @@ class RunningTask:
                 if raw is not None:
                     self._put_aside(raw, error)
             self.processed += 1
-            where = self._places[topic]
-            self._move(where, offset + 1 if task.waiting(topic) else self._taken[where])
+            self._move_past(topic, offset)
+
+    def _move_past(self, topic: str, offset: int) -> None:
+        where = self._places[topic]
+        self._move(where, offset + 1 if self.task.waiting(topic) else self._taken[where])
 
     def _move(self, where: TopicPartition, position: int) -> None:
         self.positions[where] = position
@@ -225,9 +280,11 @@ def _next_offset(message: Message) -> int:
 
 
 def _parts(message: Message) -> tuple[Any, Any, int, tuple[tuple[str, Any], ...]]:
-    headers = message.headers()
-    pairs = headers.items() if isinstance(headers, dict) else headers or ()
-    return message.key(), message.value(), message.timestamp()[1], tuple(pairs)
+    return message.key(), message.value(), message.timestamp()[1], _pairs_of(message.headers())
+
+
+def _pairs_of(headers: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(headers.items() if isinstance(headers, dict) else headers or ())
 
 
 def _told(message: Message, error: Exception) -> list[tuple[str, bytes]]:

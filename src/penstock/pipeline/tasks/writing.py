@@ -11,7 +11,6 @@ from penstock.pipeline.tasks.settings import StreamsSettings
 from penstock.types import TopicPartition
 
 _OURS: Final = {"linger.ms": "0", "compression.type": "lz4"}
-Columns = tuple[list[bytes | None], list[bytes | None], list[int]]
 
 
 class _Membership:
@@ -52,26 +51,47 @@ class Writer:
             self._producer.begin_transaction()
             self.is_open = True
 
-    def write(self, produced: Sequence[Produced], own_partition: int, changelogs: frozenset[str]) -> None:
-        """Of a task; changes of its stores go into its own partition of their changelogs."""
-        if any(each.headers or each.partition is not None for each in produced):
-            for each in produced:
-                self._send_alone(each, own_partition if each.topic in changelogs else None)
-            return
-        columns: dict[str, Columns] = {}
-        for topic, key, value, timestamp, *_ in produced:
-            if topic not in columns:
-                columns[topic] = ([], [], [])
-            values, keys, timestamps = columns[topic]
-            values.append(value)
-            keys.append(key)
-            timestamps.append(timestamp)
-        for topic, (values, keys, timestamps) in columns.items():
-            partition = own_partition if topic in changelogs else None
-            self._producer.send_batch(RecordBatch(topic, values, keys, partition, timestamps))
+    def write(self, produced: Sequence[Produced]) -> None:
+        """What sinks made."""
+        self.begin()
+        of_topics: dict[str, list[Produced]] = {}
+        for each in produced:
+            of_topics.setdefault(each[0], []).append(each)
+        for topic, records in of_topics.items():
+            if any(each.headers for each in records):
+                for each in records:
+                    self._send_alone(each)
+            elif any(each.partition for each in records):
+                for partition, group in self._by_partition(topic, records).items():
+                    self._send(topic, partition, group)
+            else:
+                self._send(topic, None, records)
 
-    def _send_alone(self, each: Produced, partition: int | None) -> None:
-        chosen = partition
+    def _send(self, topic: str, partition: int | None, records: Sequence[Produced]) -> None:
+        _, keys, values, timestamps, *_ = zip(*records, strict=True)
+        self._producer.send_batch(RecordBatch(topic, values, keys, partition, timestamps))
+
+    def _by_partition(self, topic: str, records: Sequence[Produced]) -> dict[int | None, list[Produced]]:
+        """In the order of each partition; None is for the producer to choose."""
+        partitions = self._producer.partitions_of(topic)
+        groups: dict[int | None, list[Produced]] = {}
+        for each in records:
+            chosen = None if each.partition is None else each.partition(partitions)
+            groups.setdefault(chosen, []).append(each)
+        return groups
+
+    def write_changes(
+        self, changelog: TopicPartition, changes: Mapping[bytes, tuple[bytes | None, int]]
+    ) -> None:
+        """Of a store."""
+        self.begin()
+        values, timestamps = zip(*changes.values(), strict=True)
+        self._producer.send_batch(
+            RecordBatch(changelog.topic, values, list(changes), changelog.partition, timestamps)
+        )
+
+    def _send_alone(self, each: Produced) -> None:
+        chosen = None
         if each.partition is not None:
             chosen = each.partition(self._producer.partitions_of(each.topic))
         self._producer.produce(each.topic, each.value, each.key, chosen, each.timestamp, list(each.headers))

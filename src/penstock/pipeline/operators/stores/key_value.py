@@ -21,7 +21,14 @@ class KeyValueStore(Logged):
     # --- with timestamps, as tables use it
 
     def row(self, key: Any) -> Row | None:
-        found = self._rows.get(self._encode_key(self._topic, key))
+        return self.row_of(self._encode_key(self._topic, key))
+
+    def key_bytes(self, key: Any) -> bytes | None:
+        """For `row_of` and `put_row_of`, which need them again and again."""
+        return self._encode_key(self._topic, key)
+
+    def row_of(self, key: bytes | None) -> Row | None:
+        found = self._rows.get(key)
         return None if found is None else (self._decode(self._topic, found[0]), found[1])
 
     def get_value(self, key: Any) -> Any:
@@ -29,14 +36,16 @@ class KeyValueStore(Logged):
         return None if found is None else self._decode(self._topic, found[0])
 
     def put_row(self, key: Any, value: Any, timestamp: int) -> None:
+        self.put_row_of(self._encode_key(self._topic, key), value, timestamp)
+
+    def put_row_of(self, key: bytes | None, value: Any, timestamp: int) -> None:
         data = self._encode(self._topic, value)
-        encoded = self._encode_key(self._topic, key)
         if data is None:
-            self._rows.pop(encoded, None)
+            self._rows.pop(key, None)
         else:
-            self._rows[encoded] = (data, timestamp)
-        if self.log is not None and encoded is not None:
-            self.log(encoded, data, timestamp)
+            self._rows[key] = (data, timestamp)
+        if self.log is not None and key is not None:
+            self.log(key, data, timestamp)
 
     def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
         if value is None:

@@ -13,26 +13,23 @@ class Retention:
         self._retention_ms = retention_ms
         self._segment_ms = max(retention_ms // 2, LEAST_SEGMENT_MS)
         self._edge = 0 if finds_edge else 1
-        self._observed = -1
-        self._first_segment: int | None = None
+        self._told_before: int | None = None
+        self._observe(-1)
 
-    @property
-    def oldest_found(self) -> int:
-        return self._observed - self._retention_ms + self._edge
+    def _observe(self, timestamp: int) -> None:
+        self._observed = timestamp
+        self.oldest_found = timestamp - self._retention_ms + self._edge
+        self._kept_from = (timestamp - self._retention_ms) // self._segment_ms * self._segment_ms
 
     def admits(self, timestamp: int) -> bool:
         """Whether something of this time is kept; it moves the store's own time."""
         if timestamp > self._observed:
-            self._observed = timestamp
-        return timestamp // self._segment_ms >= self._oldest_segment
-
-    @property
-    def _oldest_segment(self) -> int:
-        return (self._observed - self._retention_ms) // self._segment_ms
+            self._observe(timestamp)
+        return timestamp >= self._kept_from
 
     def newly_expired_before(self) -> int | None:
         """Times before this one are to be dropped; None if nothing has changed since it was asked last."""
-        if self._oldest_segment == self._first_segment:
+        if self._kept_from == self._told_before:
             return None
-        self._first_segment = self._oldest_segment
-        return self._oldest_segment * self._segment_ms
+        self._told_before = self._kept_from
+        return self._kept_from

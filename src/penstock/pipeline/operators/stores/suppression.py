@@ -77,16 +77,16 @@ class SuppressionBuffer(Logged):
 
     def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
         there = self._held.pop(key, None)
+        held = None if value is None else _unpacked(value)
         if there is not None:
             self.size -= there.size
-        if value is None:
-            if there is not None:
+            if held is None or held.time != there.time:  # it may have left and come again in one transaction
                 self._leave(there.time, key)
-            return
-        self._held[key] = held = _unpacked(value)
-        self.size += held.size
-        if there is None:
-            heapq.heappush(self._places, (held.time, key))
+        if held is not None:
+            self._held[key] = held
+            self.size += held.size
+            if there is None or held.time != there.time:
+                heapq.heappush(self._places, (held.time, key))
 
     def _leave(self, time: int, key: bytes) -> None:
         if self._places[0] == (time, key):  # as it was when that was logged

@@ -39,21 +39,30 @@ class WindowStore(Logged):
     # --- as windowed tables use it
 
     def row_at(self, key: Any, start: int) -> Row | None:
-        if start < self._retention.oldest_found:
-            return None
-        entries = self._entries.get(self._key(key), {}).get(start)
-        return self._row(entries[0]) if entries else None
+        return self.row_of(self.key_bytes(key), start)
 
     def put_row_at(self, key: Any, value: Any, timestamp: int, start: int) -> None:
+        self.put_row_of(self.key_bytes(key), value, timestamp, start)
+
+    def key_bytes(self, key: Any) -> bytes:
+        """For `row_of` and `put_row_of`, which need them again and again."""
+        return self._encode_key(self._topic, key) or b""
+
+    def row_of(self, key: bytes, start: int) -> Row | None:
+        if start < self._retention.oldest_found or (windows := self._entries.get(key)) is None:
+            return None
+        entries = windows.get(start)
+        return self._row(entries[0]) if entries else None
+
+    def put_row_of(self, key: bytes, value: Any, timestamp: int, start: int) -> None:
         data = self._encode(self._topic, value)
-        encoded = self._key(key)
         is_nothing = data is None and self._retains_duplicates
-        if not is_nothing and not self._change(encoded, data, timestamp, start):
+        if not is_nothing and not self._change(key, data, timestamp, start):
             self.expired_records += 1
         if self.log is not None:
             if self._retains_duplicates:
                 self._number = (self._number + 1) & MOST_NUMBERS
-            self.log(encoded + START_AND_NUMBER.pack(start, self._number), data, timestamp)
+            self.log(key + START_AND_NUMBER.pack(start, self._number), data, timestamp)
 
     def restore(self, key: bytes, value: bytes | None, timestamp: int) -> None:
         start, self._number = START_AND_NUMBER.unpack_from(key, len(key) - START_AND_NUMBER.size)
@@ -73,7 +82,7 @@ class WindowStore(Logged):
 
     def rows_of(self, key: Any, first: int, last: int) -> list[tuple[int, Row]]:
         """Of windows that start from `first` to `last`, in that order."""
-        encoded = self._key(key)
+        encoded = self.key_bytes(key)
         starts = self._starts.get(encoded)
         if not starts:
             return []
@@ -96,14 +105,13 @@ class WindowStore(Logged):
     def _row(self, entry: Entry) -> Row:
         return self._decode(self._topic, entry[0]), entry[1]
 
-    def _key(self, key: Any) -> bytes:
-        return self._encode_key(self._topic, key) or b""
-
     def _windowed(self, key: bytes, start: int) -> Windowed[Any]:
         return Windowed(self._decode_key(self._topic, key), Window(start, start + self._size_ms))
 
     def _add(self, key: bytes, start: int, entry: Entry) -> None:
-        entries = self._entries.setdefault(key, {})
+        entries = self._entries.get(key)
+        if entries is None:
+            entries = self._entries[key] = {}
         there = entries.get(start)
         if there is None:
             entries[start] = [entry]
