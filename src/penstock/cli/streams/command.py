@@ -1,4 +1,4 @@
-"""`penstock streams run app.py`, `penstock streams describe app.py`."""
+"""`penstock streams run app.py`, `penstock streams describe app.py`, `penstock streams reset app.py`."""
 
 import argparse
 import logging
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from penstock.cli.bootstrap_default import default_bootstrap_servers
+from penstock.cli.streams.reset import add_reset
 from penstock.errors import ConfigError
 from penstock.pipeline.tasks.program import ProgramFile
 from penstock.settings.properties import read_properties
@@ -26,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
         "tells how to write one.",
         allow_abbrev=False,
     )
-    commands = parser.add_subparsers(required=True, metavar="{run,describe}")
+    commands = parser.add_subparsers(required=True, metavar="{run,describe,reset}")
     run = commands.add_parser("run", help="run a program here, until Ctrl-C", allow_abbrev=False)
     _add_file(run)
     run.add_argument(
@@ -42,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_file(describe)
     describe.add_argument("--dot", action="store_true", help="as a graph in DOT")
     describe.set_defaults(run=_describe)
+    add_reset(commands)
     return parser
 
 
