@@ -36,7 +36,9 @@ PLATFORM = {
         "write config/*.properties for the server and client commands", "penstock.cli.platform.init"
     ),
     "spark": Command("start a master or a worker of a Spark cluster", "penstock.cli.platform.spark"),
-    "streams": Command("run a program of streams, or print its topology", "penstock.cli.streams.command"),
+    "streams": Command(
+        "run a program of streams, print its topology, or have it begin anew", "penstock.cli.streams.command"
+    ),
     "top": Command("watch topics, rates and lag", "penstock.cli.top.command"),
     "tail": Command("show the last records of a topic, and those that come", "penstock.cli.records.tail"),
     "cp": Command("copy a topic to a file, back, or to another topic", "penstock.cli.records.cp"),
@@ -102,6 +104,9 @@ TOOLS = {
     "share-groups": _tool("kafka-share-groups", "show share groups and reset their offsets", view=True),
     "streams-groups": _tool(
         "kafka-streams-groups", "show groups of Kafka Streams and reset their offsets", view=True
+    ),
+    "streams-application-reset": _tool(
+        "kafka-streams-application-reset", "have a program of Kafka Streams begin anew"
     ),
     "configs": _tool("kafka-configs", "show and change the configs of topics, brokers, users ...", view=True),
     "acls": _tool("kafka-acls", "show and change who may do what", view=True),

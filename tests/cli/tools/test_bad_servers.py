@@ -19,6 +19,7 @@ TOOLS = {
     "kafka-delete-records": ("--offset-json-file", "x"),
     "kafka-get-offsets": (),
     "kafka-broker-api-versions": (),
+    "kafka-streams-application-reset": ("--application-id", "x"),
 }
 SERVER_COMES_FIRST = ("kafka-features", "kafka-transactions")
 

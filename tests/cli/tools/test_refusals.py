@@ -9,6 +9,7 @@ import pytest
 
 from penstock.testing import InProcessBroker
 from tests.cli.tools.both_tools import BothTools
+from tests.cli.tools.masks import mask
 from tests.support.cluster_fixture import KafkaServer
 
 pytestmark = pytest.mark.processes
@@ -29,6 +30,11 @@ def refused(broker: InProcessBroker, request: pytest.FixtureRequest) -> Iterator
 
 
 TOPIC = ("--topic", "orders")
+# The reset of an application says it in words of its own here, or in another place.
+WHY = mask(
+    r"(TopicAuthorization|CommitFailed)Exception: .*|FindCoordinator request .*|Group auth.*", r"\1 <why>"
+)
+NOT_DELETED = mask(r"(?<=deleting topic shop-counts-changelog): .*", "")
 
 
 @pytest.mark.parametrize(
@@ -95,4 +101,30 @@ def test_configs(
 def test_acls(refused: BothTools, broker: InProcessBroker, api: str, words: tuple[str, ...]) -> None:
     rule = broker.interceptor.answer(api, "CLUSTER_AUTHORIZATION_FAILED", message="not for you")
     refused("kafka-acls", "--bootstrap-server", refused.bootstrap, *words)
+    rule.assert_matched()
+
+
+@pytest.mark.parametrize(
+    ("api", "error"),
+    [
+        ("FindCoordinator", "GROUP_AUTHORIZATION_FAILED"),
+        ("DescribeGroups", "GROUP_AUTHORIZATION_FAILED"),
+        ("ListOffsets", "TOPIC_AUTHORIZATION_FAILED"),
+        ("OffsetFetch", "GROUP_AUTHORIZATION_FAILED"),
+        ("OffsetCommit", "GROUP_AUTHORIZATION_FAILED"),
+        ("OffsetCommit", "TOPIC_AUTHORIZATION_FAILED"),
+        ("OffsetCommit", "UNKNOWN_MEMBER_ID"),
+        ("DeleteTopics", "TOPIC_AUTHORIZATION_FAILED"),
+    ],
+)
+def test_application_reset(refused: BothTools, broker: InProcessBroker, api: str, error: str) -> None:
+    if "shop-counts-changelog" not in broker.broker.image.topics:
+        broker.create_topic("shop-counts-changelog")
+    rule = broker.interceptor.answer(api, error)
+    words = ("--application-id", "shop", "--input-topics", "orders", "--shift-by", "0")
+    server = ("--bootstrap-server", refused.bootstrap)
+    done = refused(
+        "kafka-streams-application-reset", *server, *words, stderr="first line", masks=[WHY, NOT_DELETED]
+    )
+    assert done.returncode == 1
     rule.assert_matched()

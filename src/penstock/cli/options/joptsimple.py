@@ -14,7 +14,7 @@ Its manners that users meet, and that therefore are kept:
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.cli.options.kinds import STRING, Kind, kind_of
 
@@ -23,7 +23,17 @@ Description = str | Callable[[], str]
 
 
 class OptionError(Exception):
-    """The command line is wrong; the message is joptsimple's own."""
+    """The command line is wrong; the message is joptsimple's own. Few tools show the name of its exception as well."""
+
+    java_name: ClassVar[str] = "joptsimple.OptionException"
+
+
+class ArgumentConversionError(OptionError):
+    java_name = "joptsimple.OptionArgumentConversionException"
+
+
+class MultipleArgumentsError(OptionError):
+    java_name = "joptsimple.MultipleArgumentsForOptionException"
 
 
 class Option:
@@ -73,7 +83,7 @@ class Option:
             return self.kind.convert(text)
         except ValueError:
             name = "/".join(self.names)
-            raise OptionError(f"Cannot parse argument '{text}' of option {name}") from None
+            raise ArgumentConversionError(f"Cannot parse argument '{text}' of option {name}") from None
 
     def can_convert(self, text: str) -> bool:
         try:
@@ -118,7 +128,9 @@ class OptionSet:
         values = self.values(option)
         if len(values) > 1:
             name = "/".join(self._option(option).names)
-            raise OptionError(f"Found multiple arguments for option {name}, but you asked for only one")
+            raise MultipleArgumentsError(
+                f"Found multiple arguments for option {name}, but you asked for only one"
+            )
         return values[0] if values else None
 
     def _option(self, option: str | Option) -> Option:

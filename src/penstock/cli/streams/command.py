@@ -7,6 +7,7 @@ from pathlib import Path
 
 from penstock.cli.bootstrap_default import default_bootstrap_servers
 from penstock.cli.streams import platform
+from penstock.cli.streams.reset import add_reset
 from penstock.errors import ConfigError
 from penstock.pipeline.tasks.program import ProgramFile
 from penstock.settings.properties import read_properties
@@ -57,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         told.set_defaults(what=name)
         _add_program(told)
     _add_program(add("delete", "stop a deployed program, and forget it", platform.delete))
+    add_reset(commands)
     return parser
 
 

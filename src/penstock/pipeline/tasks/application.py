@@ -8,7 +8,6 @@ do wrong is tried again, after a while; what the program does wrong ends it, unl
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import uuid
 from collections.abc import Callable, Mapping
@@ -17,10 +16,9 @@ from typing import Any, Final, Protocol
 
 from penstock.client import KafkaAdmin
 from penstock.errors import PenstockError
-from penstock.pipeline.plan.nodes import Source
 from penstock.pipeline.tasks.control import ControlServer
 from penstock.pipeline.tasks.internal_topics import make_own_topics, names_of, partitions_of
-from penstock.pipeline.tasks.layout import Layout, TaskId, lay_out, topics_from_outside
+from penstock.pipeline.tasks.layout import Layout, TaskId, lay_out, topics_from_outside, topics_of_patterns
 from penstock.pipeline.tasks.membership import Membership
 from penstock.pipeline.tasks.pack import run_pack
 from penstock.pipeline.tasks.program import ProgramFile
@@ -118,16 +116,7 @@ class StreamsApplication:
         self._purging.start()
 
     def _lay_out(self, admin: KafkaAdmin) -> None:
-        names = names_of(admin)
-        patterns = {
-            node.pattern
-            for node in self.topology.nodes.values()
-            if isinstance(node, Source) and node.pattern is not None
-        }
-        self._patterns = {
-            pattern: tuple(sorted(name for name in names if re.fullmatch(pattern, name)))
-            for pattern in patterns
-        }
+        self._patterns = topics_of_patterns(self.topology, names_of(admin))
         outside = topics_from_outside(self.topology, self._patterns)
         self._layout = lay_out(self.topology, self.id, partitions_of(admin, outside), self._patterns)
 

@@ -39,7 +39,7 @@ def make_own_topics(admin: KafkaAdmin, own: Iterable[OwnTopic], settings: Stream
         if count != wanted[name].partitions:
             raise InternalTopicError(
                 f"topic {name} has {count} partitions, and the program needs {wanted[name].partitions}: its inputs "
-                f"have changed since; reset the program, which starts it anew"
+                f"have changed since; `penstock streams reset` has the program begin anew"
             )
     missing = [topic for name, topic in wanted.items() if name not in there]
     for topic in missing:

@@ -5,6 +5,7 @@ number of each. A repartition topic has as many partitions as it is told, or as 
 largest topic that is written from into it. Changelogs have a partition for each task.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -63,6 +64,16 @@ class Layout:
     @property
     def own_topics(self) -> tuple[OwnTopic, ...]:
         return self.repartition_topics + self.changelogs
+
+
+def topics_of_patterns(topology: Topology, there: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each pattern that a source reads by, those of the topics that match it."""
+    names = sorted(there)
+    return {
+        node.pattern: tuple(name for name in names if re.fullmatch(node.pattern, name))
+        for node in topology.nodes.values()
+        if isinstance(node, Source) and node.pattern is not None
+    }
 
 
 def topics_from_outside(topology: Topology, patterns: Mapping[str, Iterable[str]]) -> set[str]:

@@ -41,7 +41,7 @@ def _internal_topics(group: StreamsGroupDescription) -> list[str]:
     for topic in listed:
         if topic in group.source_topics:
             continue
-        if _is_named_like_one(topic, group.group_id):
+        if is_named_like_internal(topic, group.group_id):
             internal.append(topic)
         else:
             print(
@@ -51,6 +51,6 @@ def _internal_topics(group: StreamsGroupDescription) -> list[str]:
     return internal
 
 
-def _is_named_like_one(topic: str, group_id: str) -> bool:
+def is_named_like_internal(topic: str, group_id: str) -> bool:
     is_like_one = topic.endswith(_SUFFIXES) or _FOREIGN_KEY_JOIN.fullmatch(topic) is not None
     return topic.startswith(f"{group_id}-") and is_like_one

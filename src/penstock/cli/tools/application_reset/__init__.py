@@ -1,0 +1,1 @@
+"""The parts of kafka-streams-application-reset."""
