@@ -129,8 +129,8 @@ def test_programs_go_on_when_a_process_is_killed(broker: InProcessBroker, tmp_pa
         listed = penstock("list", url=second.url).stdout.splitlines()
         assert len(listed) == 1 + PROGRAMS
         assert all("RUNNING" in line for line in listed[1:]), listed
-        stopped = penstock("stop", names[0], url=second.url)
-        assert stopped.stdout == f"{names[0]}: STOPPED\n"
+        assert penstock("stop", names[0], url=second.url).stdout.startswith(f"{names[0]}: STOPP")
+        wait_for(lambda: ask(second.url, f"/programs/{names[0]}")["state"] == "STOPPED", 30, "the end of one")
         assert penstock("start", names[0], url=second.url).returncode == 0
         assert penstock("delete", names[1], url=second.url).returncode == 0
         assert penstock("describe", names[1], url=second.url).returncode == 1

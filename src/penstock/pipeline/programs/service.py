@@ -128,9 +128,10 @@ class ProgramsService:
 
     def _brief(self, program: DeployedProgram) -> dict[str, Any]:
         running = self._running.get(program.name)
-        state = program.wanted.value if running is None else running.state
-        if running is None and program.wanted is Wanted.RUNNING:
-            state = "STARTING"
+        if program.wanted is Wanted.STOPPED:
+            state = "STOPPED" if running is None else "STOPPING"
+        else:
+            state = "STARTING" if running is None else running.state
         failure = running.failure if running is not None else None
         return {"name": program.name, "state": state, "failure": failure}
 
