@@ -26,9 +26,9 @@ from tests.support.processes import wait_for
 from tests.support.spark import require_java
 from tests.support.topic_records import records_to_end
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.processes, pytest.mark.faults, pytest.mark.timeout(240)]
 
-PROGRAMS = 10
+PROGRAMS = int(os.environ.get("PENSTOCK_FAULT_PROGRAMS", "3"))
 SECONDS_TO_GO_ON = 30.0
 START_SECONDS = 120.0
 SESSION_MS = "6000"
@@ -36,10 +36,10 @@ SESSION_MS = "6000"
 
 def program_text(name: str) -> str:
     return (
-        "from penstock.streams import Produced, Program, StreamsBuilder\n"
+        "from penstock.streams import Materialized, Produced, Program, StreamsBuilder\n"
         "builder = StreamsBuilder(default_key_serde='string', default_value_serde='string')\n"
         f"words = builder.stream({name + '-in'!r}).group_by_key()\n"
-        f"words.count().to_stream().to({name + '-out'!r}, Produced('string', 'long'))\n"
+        f"words.count(Materialized('counts')).to_stream().to({name + '-out'!r}, Produced('string', 'long'))\n"
         f"program = Program({name!r}, builder.build(), {{'num.stream.threads': '1'}})\n"
     )
 
@@ -117,6 +117,7 @@ def test_programs_go_on_when_a_process_is_killed(broker: InProcessBroker, tmp_pa
             for task in ask(process.url, f"/programs/{name}")["tasks_here"]
         ]
         assert len(tasks_of_both) == 2 * PROGRAMS, "each task is somewhere, and once"
+        check_queries(first.url, second.url, names[0])
         kill_with_all_below(first)
         killed_at = time.monotonic()
         with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
@@ -140,3 +141,26 @@ def kill_with_all_below(process: ConnectProcess) -> None:
     assert process._process is not None
     os.kill(process._process.pid, signal.SIGKILL)
     process._process.wait()
+
+
+def check_queries(url: str, other: str, name: str) -> None:
+    """Any process answers for all of a program's tasks."""
+    assert ask(url, f"/programs/{name}/stores") == ["counts"]
+    for each in (url, other):
+        rows = ask(each, f"/programs/{name}/stores/counts")
+        assert [(row["key"], row["value"]) for row in rows] == [(f"k{number}", 20) for number in range(5)]
+    said = penstock("query", name, "counts", "k3", url=other).stdout
+    assert [json.loads(line)["value"] for line in said.splitlines()] == [20]
+    ranged = penstock(
+        "query", name, "counts", "--first", "k1", "--last", "k3", "--limit", "2", url=url
+    ).stdout
+    assert [json.loads(line)["key"] for line in ranged.splitlines()] == ["k1", "k2"]
+    assert penstock("query", name, "counts", "nobody", url=url).stdout == ""
+    for words, message in (
+        ((name, "totals"), "there is no store 'totals' (stores: counts)"),
+        ((name, "counts", "--limit", "0"), "limit: got 0; takes 1 to 10000"),
+        (("nobody", "counts"), "there is no program 'nobody'"),
+    ):
+        refused = penstock("query", *words, url=url)
+        assert refused.returncode == 1
+        assert message in refused.stderr

@@ -84,7 +84,7 @@ def test_topologies_on_spark(streams_broker: InProcessBroker, engine: Engine, tm
         pipe(streams_broker, case.inputs())
     with ExitStack() as stack:
         applications = {
-            case.name: stack.enter_context(running(streams_broker, engine, case.file, packs=1))
+            case.name: stack.enter_context(running(streams_broker, engine, case.file, packs=1, waits=False))
             for case in cases
         }
 

@@ -58,6 +58,13 @@ def _parser() -> argparse.ArgumentParser:
         told.set_defaults(what=name)
         _add_program(told)
     _add_program(add("delete", "stop a deployed program, and forget it", platform.delete))
+    query = add("query", "rows of a deployed program's store, as JSON", platform.query)
+    _add_program(query)
+    query.add_argument("store", help="the store's name")
+    query.add_argument("key", nargs="?", help="of one row, or of its windows; all rows without")
+    query.add_argument("--first", metavar="KEY", help="from this key on, in the order of their bytes")
+    query.add_argument("--last", metavar="KEY", help="up to this key, and with it")
+    query.add_argument("--limit", help="so many rows at most; 1000 if not given")
     add_reset(commands)
     return parser
 

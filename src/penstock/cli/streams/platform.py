@@ -5,7 +5,7 @@ import json
 import os
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
 from penstock.errors import PenstockError
@@ -49,6 +49,11 @@ class Platform:
     def tell(self, name: str, what: str) -> dict[str, Any]:
         described: dict[str, Any] = self._ask("POST", f"/programs/{quote(name, safe='')}/{what}")
         return described
+
+    def rows(self, name: str, store: str, question: dict[str, str]) -> list[dict[str, Any]]:
+        path = f"/programs/{quote(name, safe='')}/stores/{quote(store, safe='')}"
+        rows: list[dict[str, Any]] = self._ask("GET", f"{path}?{urlencode(question)}")
+        return rows
 
     def delete(self, name: str) -> None:
         self._ask("DELETE", f"/programs/{quote(name, safe='')}")
@@ -122,4 +127,12 @@ def tell(parsed: argparse.Namespace) -> int:
 def delete(parsed: argparse.Namespace) -> int:
     Platform(parsed.url).delete(parsed.program)
     print(f"deleted {parsed.program}; its topics and its position are still there")
+    return 0
+
+
+def query(parsed: argparse.Namespace) -> int:
+    asked = {"key": parsed.key, "first": parsed.first, "last": parsed.last, "limit": parsed.limit}
+    question = {name: text for name, text in asked.items() if text is not None}
+    for row in Platform(parsed.url).rows(parsed.program, parsed.store, question):
+        print(json.dumps(row, ensure_ascii=False))
     return 0

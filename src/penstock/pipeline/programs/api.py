@@ -6,8 +6,10 @@ from typing import Any
 
 from penstock.errors import ConfigError
 from penstock.pipeline.plan.errors import TopologyError
+from penstock.pipeline.programs.questions import question_of, shown
 from penstock.pipeline.programs.service import NoSuchProgram, ProgramsService
 from penstock.pipeline.tasks.program import ProgramFile
+from penstock.pipeline.tasks.queries import QueryError
 from penstock.web.errors import HttpError
 from penstock.web.request import Request
 from penstock.web.response import NO_CONTENT, Response, json_response
@@ -38,7 +40,16 @@ def routes_of(service: ProgramsService) -> Routes:
         await service.delete(request.path["program"])
         return NO_CONTENT
 
+    async def stores(request: Request) -> Response:
+        return json_response(service.stores_of(request.path["program"]))
+
+    async def query(request: Request) -> Response:
+        rows = await service.query(request.path["program"], request.path["store"], question_of(request))
+        return json_response([shown(row) for row in rows])
+
     routes.add("GET", "/programs", list_programs)
+    routes.add("GET", "/programs/{program}/stores", _answering(stores))
+    routes.add("GET", "/programs/{program}/stores/{store}", _answering(query))
     routes.add("GET", "/programs/{program}", _answering(describe))
     routes.add("PUT", "/programs/{program}", _answering(deploy))
     routes.add("POST", "/programs/{program}/stop", _answering(stop))
@@ -53,7 +64,7 @@ def _answering(handler: Handler) -> Handler:
             return await handler(request)
         except NoSuchProgram as error:
             raise HttpError(404, 404, str(error)) from None
-        except (ConfigError, TopologyError) as error:
+        except (ConfigError, TopologyError, QueryError) as error:
             raise HttpError(422, 422, str(error)) from None
 
     return answer

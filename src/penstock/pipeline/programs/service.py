@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from penstock.errors import ConfigError, PenstockError
@@ -13,8 +13,11 @@ from penstock.pipeline.programs.running import RunningProgram
 from penstock.pipeline.programs.store import ProgramStore, programs_topic
 from penstock.pipeline.tasks.application import StreamsApplication, TickEngine
 from penstock.pipeline.tasks.program import ProgramFile
+from penstock.pipeline.tasks.queries import QueryError, Row, StoreQueries
 from penstock.pipeline.tasks.settings import StreamsSettings
 
+QUERIES_SECONDS: Final = 60.0
+"""How long a store is followed of which nobody asks."""
 MOST_TEXT: Final = 512 * 1024
 
 
@@ -44,6 +47,7 @@ class ProgramsService:
     async def run(self) -> None:
         """Until cancelled."""
         following = asyncio.create_task(self._store.run())
+        forgetting = asyncio.create_task(self._forget_queries())
         try:
             while True:
                 changed = asyncio.create_task(self._changed.wait())
@@ -55,9 +59,19 @@ class ProgramsService:
                 await self._make_it_so()
         finally:
             following.cancel()
+            forgetting.cancel()
             await asyncio.gather(
-                following, *(each.stop() for each in self._running.values()), return_exceptions=True
+                following,
+                forgetting,
+                *(each.stop() for each in self._running.values()),
+                return_exceptions=True,
             )
+
+    async def _forget_queries(self) -> None:
+        while True:
+            await asyncio.sleep(QUERIES_SECONDS)
+            for running in list(self._running.values()):
+                await running.forget_queries(QUERIES_SECONDS)
 
     async def _make_it_so(self) -> None:
         wanted = {
@@ -107,6 +121,17 @@ class ProgramsService:
 
     async def delete(self, name: str) -> None:
         await self._store.delete(self._program(name).name)
+
+    async def query(self, name: str, store: str, ask: Callable[[StoreQueries], list[Row]]) -> list[Row]:
+        program = self._program(name)
+        running = self._running.get(name)
+        if running is None:
+            raise QueryError(f"program {program.name!r} is stopped")
+        return await running.query(store, ask)
+
+    def stores_of(self, name: str) -> list[str]:
+        topology = self._program(name).file.load().topology
+        return sorted(store for store, spec in topology.stores.items() if spec.is_logged)
 
     def listed(self) -> list[dict[str, Any]]:
         return [self._brief(program) for _, program in sorted(self._store.programs.items())]

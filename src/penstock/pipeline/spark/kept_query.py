@@ -53,6 +53,10 @@ class KeptQuery(ABC):
     def wake(self) -> None:
         self._wake.set()
 
+    def went_well(self) -> None:
+        """Who began it knows that it does what it should, before a tick ends: the next failure is a first one again."""
+        self._on_success()
+
     def stop(self, wait_ms: int = 10_000) -> None:
         self._stopping.set()
         self._wake.set()

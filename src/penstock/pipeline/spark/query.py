@@ -25,5 +25,8 @@ class Query(Protocol):
     def wake(self) -> None:
         """Ends a wait: for a plan that is not empty any more, or for the next attempt after a failure."""
 
+    def went_well(self) -> None:
+        """Told by who began it, before a long tick ends: the next failure is a first one again."""
+
     def stop(self, wait_ms: int = 10_000) -> None:
         """No further tick or batch; a running tick may end in this time, then it is cancelled. Can be called twice."""

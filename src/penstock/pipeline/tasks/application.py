@@ -22,6 +22,7 @@ from penstock.pipeline.tasks.layout import Layout, TaskId, lay_out, topics_from_
 from penstock.pipeline.tasks.membership import Membership
 from penstock.pipeline.tasks.pack import run_pack
 from penstock.pipeline.tasks.program import ProgramFile
+from penstock.pipeline.tasks.queries import QueryError, StoreQueries
 from penstock.pipeline.tasks.settings import StreamsSettings
 from penstock.pipeline.tasks.work import Ending, PackReport, PackWork
 from penstock.pipeline.tick_calls import TickCalls
@@ -47,6 +48,7 @@ class ProgramError(PenstockError):
 
 class TickQuery(Protocol):
     def wake(self) -> None: ...
+    def went_well(self) -> None: ...
     def stop(self, wait_ms: int = ...) -> None: ...
 
 
@@ -154,6 +156,15 @@ class StreamsApplication:
     def _end(self) -> None:
         self._ended.set()
         self.on_end()
+
+    def store(self, name: str) -> StoreQueries:
+        """One of the program's stores, to be asked here; the caller closes it."""
+        spec = self.topology.stores.get(name)
+        if spec is None:
+            known = ", ".join(sorted(self.topology.stores)) or "none"
+            raise QueryError(f"there is no store {name!r} (stores: {known})")
+        partitions = {topic.name: topic.partitions for topic in self._layout.changelogs}
+        return StoreQueries(self.settings, self.id, spec, partitions.get(f"{self.id}-{spec.changelog}", 0))
 
     def _fail(self, error: ProgramError) -> None:
         with self._changed:
@@ -278,6 +289,8 @@ class StreamsApplication:
             self._states[pack] = str(news.get("state"))
             self.records[pack] = int(news.get("records", self.records.get(pack, 0)))
             self._changed.notify_all()
+        if news.get("state") == "RUNNING" and self._query is not None:
+            self._query.went_well()
         if news.get("state") == "FAILED" and self._control is not None:
             self._control.stop_packs()
 

@@ -22,7 +22,7 @@ MOST_NUMBERS = 0x7FFFFFFF
 class WindowStore(Logged):
     def __init__(self, spec: WindowStoreSpec, topic: str, key_serde: Serde, value_serde: Serde) -> None:
         self.name = spec.name
-        self._topic, self._size_ms = topic, spec.window_size_ms
+        self._topic, self.window_size_ms = topic, spec.window_size_ms
         self._retains_duplicates, self._is_timestamped = spec.retains_duplicates, spec.is_timestamped
         self._encode_key, self._decode_key = key_serde.encode, key_serde.decode
         self._encode, self._decode = value_serde.encode, value_serde.decode
@@ -106,7 +106,7 @@ class WindowStore(Logged):
         return self._decode(self._topic, entry[0]), entry[1]
 
     def _windowed(self, key: bytes, start: int) -> Windowed[Any]:
-        return Windowed(self._decode_key(self._topic, key), Window(start, start + self._size_ms))
+        return Windowed(self._decode_key(self._topic, key), Window(start, start + self.window_size_ms))
 
     def _add(self, key: bytes, start: int, entry: Entry) -> None:
         entries = self._entries.get(key)
