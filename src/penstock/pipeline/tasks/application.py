@@ -118,7 +118,9 @@ class StreamsApplication:
         self._purging.start()
 
     def _lay_out(self, admin: KafkaAdmin) -> None:
-        names = names_of(admin)
+        topology = self.topology
+        own = {*topology.changelogs(self.id), *topology.repartition_topics(self.id)}
+        names = names_of(admin) - own
         patterns = {
             node.pattern
             for node in self.topology.nodes.values()

@@ -157,7 +157,8 @@ class RunningTask:
         task = self.task
         while task.has_records and self._may_go_on(now_ms, at_end):
             topic, offset = task.next_up()
-            raw = self._raw.pop((topic, offset), None)
+            where, raw = self._places[topic], self._raw.pop((topic, offset), None)
+            self._give_up_before(where, offset)
             try:
                 task.process_next(now_ms)
             except Exception as error:
@@ -167,11 +168,13 @@ class RunningTask:
                 if raw is not None:
                     self._put_aside(raw, error)
             self.processed += 1
-            where = self._places[topic]
             self._move(where, offset + 1 if task.waiting(topic) else self._taken[where])
 
     def _move(self, where: TopicPartition, position: int) -> None:
         self.positions[where] = position
+        self._give_up_before(where, position)
+
+    def _give_up_before(self, where: TopicPartition, position: int) -> None:
         unreadable = self._unreadable[where]
         while unreadable and (unreadable[0][0].offset() or 0) < position:
             self._skip("deserialization", *unreadable.popleft())
