@@ -34,6 +34,9 @@ class TickQuery:
     def progress(self) -> dict[str, Any]:
         return {"name": self.name, "batchId": self._ticks - 1}
 
+    def went_well(self) -> None:
+        pass
+
     def wake(self) -> None:
         """Ends the wait after a plan of nothing."""
         self._woken.set()

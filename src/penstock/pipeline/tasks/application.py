@@ -118,7 +118,8 @@ class StreamsApplication:
         self._purging.start()
 
     def _lay_out(self, admin: KafkaAdmin) -> None:
-        self._patterns = topics_of_patterns(self.topology, names_of(admin))
+        own = {*self.topology.changelogs(self.id), *self.topology.repartition_topics(self.id)}
+        self._patterns = topics_of_patterns(self.topology, names_of(admin) - own)
         outside = topics_from_outside(self.topology, self._patterns)
         self._layout = lay_out(self.topology, self.id, partitions_of(admin, outside), self._patterns)
 

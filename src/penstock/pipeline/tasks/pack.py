@@ -293,6 +293,8 @@ _HOPELESS: Final = frozenset(
 
 
 def _ending_of(error: Exception) -> Ending:
+    if getattr(error, "__notes__", ()):  # a step of the program raised it, or a serde
+        return Ending.FAILED
     if isinstance(error, KafkaError):
         return Ending.FAILED if error.code in _HOPELESS else Ending.DISTURBED
     return Ending.DISTURBED if isinstance(error, OSError) else Ending.FAILED

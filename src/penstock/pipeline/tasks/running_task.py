@@ -209,7 +209,8 @@ class RunningTask:
                 self._move_past(topic, offset)
                 continue
             topic, offset = task.next_up()
-            raw = self._raw.pop((topic, offset), None)
+            where, raw = self._places[topic], self._raw.pop((topic, offset), None)
+            self._give_up_before(where, offset)
             try:
                 task.process_next(now_ms)
             except Exception as error:
@@ -227,6 +228,9 @@ class RunningTask:
 
     def _move(self, where: TopicPartition, position: int) -> None:
         self.positions[where] = position
+        self._give_up_before(where, position)
+
+    def _give_up_before(self, where: TopicPartition, position: int) -> None:
         unreadable = self._unreadable[where]
         while unreadable and (unreadable[0][0].offset() or 0) < position:
             self._skip("deserialization", *unreadable.popleft())

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from penstock.client import KafkaProducer, OffsetAndMetadata, ProducerConfig, RecordBatch
+from penstock.client import KafkaAdmin, KafkaProducer, OffsetAndMetadata, ProducerConfig, RecordBatch
+from penstock.client.advice import ADVICE
+from penstock.errors import ErrorCode
 from penstock.pipeline.operators.task import Produced
+from penstock.pipeline.tasks.internal_topics import names_of
 from penstock.pipeline.tasks.settings import StreamsSettings
 from penstock.types import TopicPartition
+from penstock.wire_client.errors import KafkaError, TransactionAbortableError
 
 _OURS: Final = {"linger.ms": "0", "compression.type": "lz4"}
 
@@ -27,6 +31,8 @@ class Writer:
     def __init__(
         self, settings: StreamsSettings, transactional_id: str, client_id: str, group_metadata: bytes
     ) -> None:
+        self._settings = settings
+        self._written: set[str] = set()
         self._membership = _Membership(group_metadata)
         self._producer = KafkaProducer(
             ProducerConfig(
@@ -57,6 +63,7 @@ class Writer:
         of_topics: dict[str, list[Produced]] = {}
         for each in produced:
             of_topics.setdefault(each[0], []).append(each)
+        self._written.update(of_topics)
         for topic, records in of_topics.items():
             if any(each.headers for each in records):
                 for each in records:
@@ -105,14 +112,29 @@ class Writer:
         headers: list[tuple[str, bytes]],
     ) -> None:
         """A record that was read and is of no use, with what is wrong with it."""
+        self._written.add(topic)
         self._producer.produce(topic, value, key, None, timestamp, headers)
 
     def commit(self, positions: Mapping[TopicPartition, tuple[int, str]]) -> None:
         self.begin()
         offsets = {where: OffsetAndMetadata(offset, note) for where, (offset, note) in positions.items()}
-        self._producer.send_offsets_to_transaction(offsets, self._membership)
-        self._producer.commit_transaction()
+        try:
+            self._producer.send_offsets_to_transaction(offsets, self._membership)
+            self._producer.commit_transaction()
+        except TransactionAbortableError as error:
+            self._refuse_missing_topics(error)
+            raise
+        self._written.clear()
         self.is_open = False
+
+    def _refuse_missing_topics(self, error: KafkaError) -> None:
+        """For a topic that is not there librdkafka waits, until it says no more than that its time is over."""
+        with KafkaAdmin(self._settings.client_configs("admin")) as admin:
+            missing = sorted(self._written - names_of(admin))
+        if missing:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            told = f"topic {missing[0]} is written, and there is no such topic; {ADVICE[code]}"
+            raise KafkaError(told, code) from error
 
     def abort(self) -> None:
         if self.is_open:
