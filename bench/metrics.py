@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 CPU_PRODUCE, CPU_CONSUME, CPU_SMALL_REQUEST = 0.6, 1.0, 0.3
@@ -10,6 +11,7 @@ SETTLE, COMMIT, TRANSACTIONS = 1.0, 1.0, 1.0
 TOOL_START, CONSOLE_CONSUMER = 0.25, 1.0
 AS_FAST_AS_BY_HAND, AS_FAST_AS_CONNECT = 1 / 0.9, 1.0
 CLUSTER_TAIL, FAILOVER, CLUSTER_START = 0.6, 1.0, 0.5
+TWICE_KAFKA_STREAMS, TEN_TIMES_QUIX, AS_MUCH_AS_BY_HAND = 0.5, 0.1, 1.0
 AS_FAST_AS_BARE, HALF_AS_FAST_AS_BARE, FASTER_THAN_AIO = 1 / 0.9, 1 / 0.5, 1 / 1.5
 
 
@@ -21,6 +23,41 @@ class Metric:
     target: float | None = None  # at most this many times Apache Kafka's; None: for information
     baseline: str | None = None  # the metric of Apache Kafka to compare with, where it is not the same one
     most: float | None = None  # at most so much, in the metric's unit, whatever it is compared with
+    ours: str | None = None  # the metric of Penstock to compare, where several are compared with the same one
+
+
+STREAMS_PROGRAMS = {"count": "windowed count", "join": "stream-table join"}
+STREAMS_PEERS = {
+    "kafka_streams": ("Kafka Streams, exactly once, no cache", TWICE_KAFKA_STREAMS),
+    "kafka_streams_cached": ("Kafka Streams with its cache, which counts fewer times", None),
+    "quix": ("Quix Streams, at least once", TEN_TIMES_QUIX),
+    "quix_exactly_once": ("Quix Streams, exactly once", TEN_TIMES_QUIX),
+    "spark": ("PySpark by hand, counts of batches", AS_MUCH_AS_BY_HAND),
+}
+STREAMS_MEASURED = {
+    "warm_cpu": ("CPU for 1,000,000 records", "s"),
+    "cpu": ("the same CPU, with the start", "s"),
+    "warm_seconds": ("time for 1,000,000 records", "s"),
+    "rss": ("peak RSS", "MB"),
+}
+
+
+def streams_metrics() -> Iterator[Metric]:
+    """Penstock's own, then those of each peer beside it."""
+    for program, program_title in STREAMS_PROGRAMS.items():
+        for what, (title, unit) in STREAMS_MEASURED.items():
+            yield Metric(f"streams_{program}_penstock_{what}", f"{program_title}: {title}", unit)
+        for peer, (peer_title, target) in STREAMS_PEERS.items():
+            if program == "join" and peer == "spark":
+                continue
+            for what, (title, unit) in STREAMS_MEASURED.items():
+                yield Metric(
+                    f"streams_{program}_{peer}_{what}",
+                    f"{program_title}: {title}; {peer_title} as Kafka",
+                    unit,
+                    target if what == "warm_cpu" else None,
+                    ours=f"streams_{program}_penstock_{what}",
+                )
 
 
 METRICS = (
@@ -173,6 +210,17 @@ METRICS = (
     Metric("pipeline_latency_p95", "Kafka -> Kafka in real-time mode, p95", "ms"),
     Metric("pipeline_mirror_p50", "mirroring, exactly once, p50", "ms", most=700),
     Metric("pipeline_mirror_p95", "mirroring, exactly once, p95", "ms"),
+    *streams_metrics(),
+    Metric(
+        "streams_latency_p50", "event -> count at 100 records/s, p50; Kafka Streams as Kafka", "ms", most=10
+    ),
+    Metric(
+        "streams_latency_p99", "event -> count at 100 records/s, p99; Kafka Streams as Kafka", "ms", most=100
+    ),
+    Metric("streams_start_seconds", "a program runs, with an empty store; Kafka Streams as Kafka", "s"),
+    Metric("streams_restore_seconds", "the same, with 1,000,000 keys to restore", "s"),
+    Metric("streams_restore_cpu", "CPU of that start", "s"),
+    Metric("streams_restore_rss", "RSS after it", "MB"),
 )
 
 BY_KEY = {metric.key: metric for metric in METRICS}

@@ -61,7 +61,8 @@ def lines_of(samples: Samples) -> list[Line]:
 def _line(metric: Metric, samples: Samples) -> Line | None:
     taken = samples.get(metric.key, {})
     compared_with = samples.get(metric.baseline, {}) if metric.baseline else taken
-    return Line(metric, compared_with.get("kafka", []), taken.get("penstock", [])) if taken else None
+    own = samples.get(metric.ours, {}) if metric.ours else taken
+    return Line(metric, compared_with.get("kafka", []), own.get("penstock", [])) if taken else None
 
 
 def machine() -> dict[str, str]:

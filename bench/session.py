@@ -50,6 +50,9 @@ class Sizes:
     pipeline_records: int = 2_000_000
     pipeline_latency_records: int = 1_000
     cluster_partitions: int = 3_000
+    streams_records: int = 2_000_000
+    streams_latency_records: int = 2_000
+    streams_restored_keys: int = 1_000_000
 
     def scaled(self, scale: float) -> Sizes:
         """The same work in small, for trying the benchmark itself out."""
@@ -69,11 +72,19 @@ class Sizes:
             pipeline_records=max(1_000, round(self.pipeline_records * scale)),
             pipeline_latency_records=max(100, round(self.pipeline_latency_records * scale)),
             cluster_partitions=max(30, round(self.cluster_partitions * scale)),
+            streams_records=max(20_000, round(self.streams_records * scale)),
+            streams_latency_records=max(100, round(self.streams_latency_records * scale)),
+            streams_restored_keys=max(1_000, round(self.streams_restored_keys * scale)),
         )
 
 
 FULL = Sizes(5, 1.0, 100_000, 10_000, 500, 5.0, 2_000, 500, 10, 10_000, 200)
-QUICK = Sizes(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500, 5, 5_000, 100, pipeline_records=500_000)
+QUICK = Sizes(
+    *(3, 0.5, 30_000, 5_000, 500, 1.0, 2_000, 500, 5, 5_000, 100),
+    pipeline_records=500_000,
+    streams_records=500_000,
+    streams_restored_keys=200_000,
+)
 
 
 @dataclass(frozen=True)

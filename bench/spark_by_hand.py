@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ITEM = "struct<id: long, name: string, price: double>"
 ENVELOPE = f"struct<payload: {ITEM}>"
+EVENT = "struct<id: long, item: string, amount: double, store: string>"
+STATE_PARTITIONS = "4"
 ROWS_PER_INSERT = "10000"
 
 
@@ -92,7 +94,33 @@ def to_postgres(session: SparkSession, job: Job) -> StreamingQuery:
     )
 
 
-QUERIES = {"to_parquet": to_parquet, "to_postgres": to_postgres}
+def to_windowed_counts(session: SparkSession, job: Job) -> StreamingQuery:
+    """Of the records so far, at the end of a batch: not for each record, as programs of streams have them."""
+    from pyspark.sql import functions
+
+    session.conf.set("spark.sql.shuffle.partitions", STATE_PARTITIONS)
+    event = functions.from_json(functions.col("value").cast("string"), EVENT)
+    window = functions.window("timestamp", "60 seconds")
+    start = (functions.unix_millis(functions.col("window.start"))).alias("start")
+    return (
+        records(session, job)
+        .withColumn("event", event)
+        .where("event.amount >= 0")
+        .withWatermark("timestamp", "60 seconds")
+        .groupBy("key", window)
+        .count()
+        .select("key", functions.to_json(functions.struct(start, "count")).alias("value"))
+        .writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", job["bootstrap"])
+        .option("topic", job["output"])
+        .option("checkpointLocation", f"{job['folder']}/checkpoint")
+        .outputMode("update")
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
+QUERIES = {"to_parquet": to_parquet, "to_postgres": to_postgres, "to_windowed_counts": to_windowed_counts}
 
 
 def main(arguments: Job) -> None:

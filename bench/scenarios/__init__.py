@@ -26,6 +26,7 @@ from bench.scenarios import (
     rest,
     small_requests,
     start,
+    streams,
     transactions,
     walk,
 )
@@ -55,4 +56,5 @@ SCENARIOS: dict[str, Callable[[Session], None]] = {
     "pipeline_file": pipeline_file.run,
     "pipeline_latency": pipeline_latency.run,
     "pipeline_mirror": pipeline_mirror.run,
+    "streams": streams.run,
 }

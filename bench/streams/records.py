@@ -24,6 +24,8 @@ WINDOWS = 10
 EVENTS, CUSTOMERS = "events", "customers"
 EVENT = b'{"id": %d, "item": "item %d", "amount": %d.5, "store": "store %d"}'
 CUSTOMER = b'{"name": "customer %d", "city": "city %d"}'
+EARLIER_MS = 1_000
+"""Customers than the first event: among records of one time, either may come first."""
 AGE_MS = 15 * 60_000
 """Old enough to be over, and recent enough for topics that keep a day."""
 
@@ -41,7 +43,7 @@ def fill(job: dict[str, Any]) -> dict[str, Any]:
     producer = Producer({"bootstrap.servers": job["bootstrap"], "batch.size": 1_000_000, "linger.ms": 50})
     start = (time.time_ns() // 1_000_000 - AGE_MS) // WINDOW_MS * WINDOW_MS
     if job["customers"]:
-        _send(producer, customers_at(start, job["keys"]))
+        _send(producer, customers_at(start - EARLIER_MS, job["keys"]))
     _send(producer, events_from(start, job["records"], job["keys"]))
     if producer.flush(TIMEOUT_SECONDS):
         raise RuntimeError("not every record was acknowledged")

@@ -7,17 +7,19 @@ and code that is compiled as it runs, are over then.
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Protocol
 
 from bench.process_tree import ProcessTree
 from bench.servers import Server
 from bench.streams.records import EVENTS
-from bench.streams.systems import Run, System
+from bench.streams.systems import STATE, Run, System
 from penstock import KafkaAdmin
 from tests.support.processes import Process
 
@@ -34,49 +36,90 @@ class Sample:
     seconds: float
     cpu_seconds: float
 
+    def since(self, before: Sample) -> Sample:
+        seconds, cpu_seconds = self.seconds - before.seconds, self.cpu_seconds - before.cpu_seconds
+        return Sample(self.records - before.records, seconds, cpu_seconds)
+
 
 @dataclass
 class Taken:
-    """CPU of all processes of the system, and of nothing else."""
+    """CPU of all processes of the system, and of nothing else. How many records it has behind it is asked between two
+    samples of its CPU: the rest of the records is said to take what is between the first and the last of them."""
 
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[tuple[Sample, Sample]] = field(default_factory=list)
     peak_rss_bytes: float = 0.0
 
     @property
     def whole(self) -> Sample:
-        return self.samples[-1]
+        return self.samples[-1][1]
 
     @property
     def when_warm(self) -> Sample:
-        """What the rest of the records took."""
-        last = self.samples[-1]
-        warm = next(each for each in self.samples if each.records >= WARM_AFTER * last.records)
-        seconds, cpu_seconds = last.seconds - warm.seconds, last.cpu_seconds - warm.cpu_seconds
-        return Sample(last.records - warm.records, seconds, cpu_seconds)
+        """What the rest of the records took; all of them if there was no rest."""
+        warm = next(before for before, _ in self.samples if before.records >= WARM_AFTER * self.whole.records)
+        rest = self.whole.since(warm)
+        return rest if rest.records else self.whole
+
+
+class Measured(Protocol):
+    @property
+    def pid(self) -> int: ...
 
 
 class Watched:
-    """A system at work."""
+    """A system at work, from now on."""
 
-    def __init__(self, process: Process) -> None:
-        self.process, self.tree = process, ProcessTree(process.pid)
+    def __init__(self, process: Measured) -> None:
+        self.tree = ProcessTree(process.pid)
         self.taken = Taken()
         self._started = time.perf_counter()
 
-    def look(self, records: int) -> None:
-        cpu_seconds = sum(self.tree.cpu_seconds_by_kind().values())
-        self.taken.samples.append(Sample(records, time.perf_counter() - self._started, cpu_seconds))
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
+
+    def look(self, records: Callable[[], int]) -> int:
+        before = self._sample(0)
+        after = self._sample(records())
+        before.records = after.records
+        self.taken.samples.append((before, after))
         self.taken.peak_rss_bytes = max(self.taken.peak_rss_bytes, self.rss_bytes())
+        return after.records
+
+    def _sample(self, records: int) -> Sample:
+        return Sample(records, self.seconds, sum(self.tree.cpu_seconds_by_kind().values()))
 
     def rss_bytes(self) -> float:
         return sum(self.tree.rss_bytes_by_kind().values())
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """At its memory only, while something else waits for its answer."""
+        is_over = threading.Event()
+
+        def look_on() -> None:
+            while not is_over.wait(LOOK_SECONDS):
+                self.taken.peak_rss_bytes = max(self.taken.peak_rss_bytes, self.rss_bytes())
+
+        thread = threading.Thread(target=look_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+
+class AtWork(Watched):
+    def __init__(self, process: Process) -> None:
+        super().__init__(process)
+        self.process = process
 
     def watch_until(self, committed: Callable[[], int], records: int) -> Taken:
         deadline = time.monotonic() + LONGEST_SECONDS
         while True:
             self.process.require_alive()
-            done = committed()
-            self.look(done)
+            done = self.look(committed)
             if done >= records:
                 return self.taken
             if time.monotonic() > deadline:
@@ -92,9 +135,11 @@ def new_run(program: str, output: str, server: Server, folder: Path) -> Run:
 
 
 @contextmanager
-def at_work(system: System, run: Run) -> Iterator[Watched]:
-    with Process(system.command(run), run.folder / f"{system.name}.log") as process:
-        yield Watched(process)
+def at_work(system: System, run: Run) -> Iterator[AtWork]:
+    command, log = system.command(run), run.folder / f"{system.name}.log"
+    log.unlink(missing_ok=True)
+    with Process(command, log) as process:
+        yield AtWork(process)
 
 
 def committed_by(run: Run) -> Callable[[], int]:
@@ -113,4 +158,9 @@ def measure(system: System, run: Run, records: int) -> Taken:
         with at_work(system, run) as watched:
             return watched.watch_until(committed_by(run), records)
     finally:
-        shutil.rmtree(run.folder / "state", ignore_errors=True)
+        forget_state(run)
+
+
+def forget_state(run: Run) -> None:
+    """As if the next one began on another machine."""
+    shutil.rmtree(run.folder / STATE, ignore_errors=True)

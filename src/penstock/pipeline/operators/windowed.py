@@ -4,13 +4,18 @@ With `emits_on_close` nothing comes out before that; then windows come out in th
 most once in an interval of wall-clock time, as in Kafka Streams, and carried by the record that moved time on.
 """
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
 
 from penstock.pipeline.operators.base import NO_TIME, OperationT, Operator, Raw, Slice
 from penstock.pipeline.operators.processor_api import Headers
 from penstock.pipeline.operators.stores.window import WindowStore
 from penstock.pipeline.plan import operations as plan
 from penstock.pipeline.plan.windows import Window, Windowed
+
+_windowed: Final[Callable[[Iterable[Any]], Windowed[Any]]] = partial(tuple.__new__, Windowed)
+"""In half the time that its own constructor takes."""
 
 
 class EmitsOnClose(Operator[OperationT]):
@@ -121,6 +126,7 @@ class EagerTimeWindows(Operator[plan.AggregateTimeWindows]):
         windows, aggregator, sends_old = operation.windows, operation.aggregator, operation.sends_old
         size, grace = windows.size_ms, windows.grace_ms
         window = Window(0, size)
+        key_bytes, entries_of, read, replace = store.key_bytes, store.entries_of, store.read, store.replace
         out: list[Raw] = []
         for key, value, timestamp, headers in records:
             if key is None:
@@ -132,17 +138,20 @@ class EagerTimeWindows(Operator[plan.AggregateTimeWindows]):
             if start + size <= self.observed - grace:
                 self.drop()
                 continue
-            encoded = store.key_bytes(key)
-            row = store.row_of(encoded, start)
-            if row is None:
+            encoded = key_bytes(key)
+            entries = entries_of(encoded, start)
+            if not entries:
                 old = operation.initializer()
+                new = aggregator(key, value, old)
+                store.put_row_of(encoded, new, timestamp, start)
             else:
-                old, before = row
-                timestamp = max(timestamp, before)
-            new = aggregator(key, value, old)
-            store.put_row_of(encoded, new, timestamp, start)
+                old, before = read(entries)
+                if before > timestamp:
+                    timestamp = before
+                new = aggregator(key, value, old)
+                replace(entries, encoded, new, timestamp, start)
             if start != window.start_ms:
                 window = Window(start, start + size)
             change = (new, old if sends_old else None)
-            out.append((Windowed(key, window), change, timestamp, headers))
+            out.append((_windowed((key, window)), change, timestamp, headers))
         self.forward(out)

@@ -26,7 +26,6 @@ LONGEST_NOTE: Final = 3_500
 """Brokers take 4,096 bytes with a position."""
 LONGEST_HEADER: Final = 10_000
 """Characters: an error may repeat all of the record."""
-_COLUMNS: Final = (Message.key, Message.value, Message.timestamp, Message.headers)
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
 
 
@@ -170,13 +169,11 @@ class RunningTask:
         """None if one of them can't be: which, is found one by one."""
         if not self.task.takes_time_as_it_is(topic):
             return None
-        columns = (map(column, messages) for column in _COLUMNS)
-        parts = (
-            (key, value, time[1], _pairs_of(headers) if headers else ())
-            for key, value, time, headers in zip(*columns, strict=True)
-        )
+        timestamps = [timestamp for _, timestamp in map(Message.timestamp, messages)]
+        headers = [_pairs_of(each) if each else () for each in map(Message.headers, messages)]
+        keys, values = map(Message.key, messages), map(Message.value, messages)
         try:
-            return self.task.decoded_slice(topic, parts)
+            return self.task.decoded_slice(topic, keys, values, timestamps, headers)
         except Exception:
             return None
 

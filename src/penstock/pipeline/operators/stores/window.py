@@ -39,20 +39,34 @@ class WindowStore(Logged):
     # --- as windowed tables use it
 
     def row_at(self, key: Any, start: int) -> Row | None:
-        return self.row_of(self.key_bytes(key), start)
+        entries = self.entries_of(self.key_bytes(key), start)
+        return self.read(entries) if entries else None
 
     def put_row_at(self, key: Any, value: Any, timestamp: int, start: int) -> None:
         self.put_row_of(self.key_bytes(key), value, timestamp, start)
 
     def key_bytes(self, key: Any) -> bytes:
-        """For `row_of` and `put_row_of`, which need them again and again."""
+        """For those below, which need them again and again."""
         return self._encode_key(self._topic, key) or b""
 
-    def row_of(self, key: bytes, start: int) -> Row | None:
+    def entries_of(self, key: bytes, start: int) -> list[Entry] | None:
+        """What is there already, for `read` and `replace`: nothing expires then, and nothing comes too late."""
         if start < self._retention.oldest_found or (windows := self._entries.get(key)) is None:
             return None
-        entries = windows.get(start)
-        return self._row(entries[0]) if entries else None
+        return windows.get(start)
+
+    def read(self, entries: list[Entry]) -> Row:
+        data, timestamp = entries[0]
+        return self._decode(self._topic, data), timestamp
+
+    def replace(self, entries: list[Entry], key: bytes, value: Any, timestamp: int, start: int) -> None:
+        data = self._encode(self._topic, value)
+        if data is None or self._retains_duplicates:
+            self.put_row_of(key, value, timestamp, start)
+            return
+        entries[0] = data, timestamp
+        if self.log is not None:
+            self.log(key + START_AND_NUMBER.pack(start, self._number), data, timestamp)
 
     def put_row_of(self, key: bytes, value: Any, timestamp: int, start: int) -> None:
         data = self._encode(self._topic, value)
