@@ -271,9 +271,13 @@ class RunningTask:
 
     def _count(self, what: str, where: str, offset: int, error: Exception) -> None:
         self.skipped[what] = self.skipped.get(what, 0) + 1
-        log.warning(
-            "task %s goes on without the record at offset %d of %s: %s", self.id, offset, where, error
-        )
+        said = _shortened(error).decode()
+        log.warning("task %s goes on without the record at offset %d of %s: %s", self.id, offset, where, said)
+
+
+def _shortened(value: object) -> bytes:
+    """What an error says may have half a record in it, and what is no text."""
+    return str(value)[:LONGEST_HEADER].encode(errors="backslashreplace")
 
 
 def _next_offset(message: Message) -> int:
@@ -297,7 +301,4 @@ def _told(message: Message, error: Exception) -> list[tuple[str, bytes]]:
         "partition": message.partition(),
         "offset": message.offset(),
     }
-    return [
-        (f"{ERROR_HEADER}{name}", str(value)[:LONGEST_HEADER].encode(errors="backslashreplace"))
-        for name, value in told.items()
-    ]
+    return [(f"{ERROR_HEADER}{name}", _shortened(value)) for name, value in told.items()]
