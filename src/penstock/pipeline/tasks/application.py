@@ -84,6 +84,9 @@ class StreamsApplication:
         self._group_metadata = b""
         self._is_ticking = False
         self._failures = 0
+        """In a row."""
+        self.disturbances = 0
+        """How often Kafka, or another process that has the tasks now, ended a tick."""
         self._retry: threading.Timer | None = None
         self._is_held_back = False
         self._ended = threading.Event()
@@ -137,6 +140,8 @@ class StreamsApplication:
             return State.FAILED
         if self._stopping:
             return State.STOPPED
+        if self._group_metadata and not self._own_tasks():
+            return State.RUNNING  # with nothing to do: others have all tasks
         running = self._states and all(state == "RUNNING" for state in self._states.values())
         return State.RUNNING if running else State.STARTING
 
@@ -272,6 +277,7 @@ class StreamsApplication:
         """Tries again after a while."""
         seconds = BACKOFF_SECONDS[min(self._failures, len(BACKOFF_SECONDS) - 1)]
         self._failures += 1
+        self.disturbances += 1
         log.warning("%s goes on in %g s: %s", self.id, seconds, reason)
         self._is_held_back = True
         self._retry = threading.Timer(seconds, self._go_on)
@@ -291,6 +297,7 @@ class StreamsApplication:
             self.records[pack] = int(news.get("records", self.records.get(pack, 0)))
             self._changed.notify_all()
         if news.get("state") == "RUNNING" and self._query is not None:
+            self._failures = 0
             self._query.went_well()
         if news.get("state") == "FAILED" and self._control is not None:
             self._control.stop_packs()

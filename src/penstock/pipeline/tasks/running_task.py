@@ -24,6 +24,7 @@ log = logging.getLogger("penstock.streams")
 ERROR_HEADER: Final = "__streams.errors."
 LONGEST_NOTE: Final = 3_500
 """Brokers take 4,096 bytes with a position."""
+NEVER_WAITS: Final = -1
 LONGEST_HEADER: Final = 10_000
 """Characters: an error may repeat all of the record."""
 SendAside = Callable[[str, bytes | None, bytes | None, int, list[tuple[str, bytes]]], None]
@@ -236,6 +237,8 @@ class RunningTask:
         lacking = [where for where in self.inputs if not self.task.waiting(where.topic)]
         if not lacking:
             self._waits_since_ms = None
+            return True
+        if self._settings.max_task_idle_ms == NEVER_WAITS:
             return True
         if any(where not in at_end for where in lacking):
             return False

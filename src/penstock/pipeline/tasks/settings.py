@@ -47,8 +47,9 @@ class StreamsSettings:
     )
     max_task_idle_ms: int = long(
         0,
-        "How long a task waits for an input that has nothing, to take records in the order of their times.",
-        at_least(0),
+        "How long a task waits for an input that has nothing, to take records in the order of their times; -1 for not "
+        "even for what is on its way.",
+        at_least(-1),
     )
     buffered_records_per_partition: int = integer(
         1_000, "How many records wait in memory, of each.", at_least(1)
