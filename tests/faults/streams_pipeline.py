@@ -13,6 +13,7 @@ from penstock import KafkaAdmin, KafkaProducer, RecordBatch
 from tests.broker.platform import Platform
 from tests.support.processes import Process, wait_for
 from tests.support.spark import QUICK_JAVA
+from tests.support.spark_cluster import SparkCluster
 from tests.support.spark_processes import is_alive, java_below, kill, python_workers_below
 from tests.support.topic_records import records_to_end
 
@@ -211,3 +212,41 @@ class StreamsPipeline:
         totals = Counter(USERS[number % len(USERS)] for number in range(self.written))
         assert {key[:-16].decode(): count for key, count in live.items()} == dict(totals)
         assert ends == {user: list(range(1, count + 1)) for user, count in totals.items()}
+
+
+class ClusterStreamsPipeline(StreamsPipeline):
+    """The same with its tasks on a Spark cluster of two workers."""
+
+    def __init__(
+        self, folder: Path, platform: Platform, chance: random.Random, cluster: SparkCluster
+    ) -> None:
+        super().__init__(folder, platform, chance)
+        self._cluster = cluster
+
+    def start(self) -> None:
+        self._cluster.start()
+        super().start()
+
+    def settings(self) -> dict[str, str]:
+        return {
+            **super().settings(),
+            "spark.master": self._cluster.address,
+            "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": QUICK_JAVA["JAVA_TOOL_OPTIONS"],
+        }
+
+    def stop(self) -> None:
+        super().stop()
+        self._cluster.stop()
+
+    def faults(self) -> list[Callable[[], None]]:
+        return [self.kill_executor, self.kill_program, self.kill_broker, self.kill_driver]
+
+    def kill_executor(self) -> None:
+        executors = self._cluster.executors()
+        if executors:
+            kill(self._chance.choice(executors))
+
+    def executors_with_tasks(self) -> int:
+        """Each of which has a Python process for the tasks that it runs."""
+        return sum(bool(python_workers_below(executor)) for executor in self._cluster.executors())
