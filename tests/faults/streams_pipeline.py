@@ -8,9 +8,11 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from penstock import KafkaAdmin, KafkaProducer, RecordBatch
 from tests.broker.platform import Platform
+from tests.faults.broker_cluster import BrokerCluster
 from tests.support.processes import Process, wait_for
 from tests.support.spark import QUICK_JAVA
 from tests.support.spark_cluster import SparkCluster
@@ -50,16 +52,54 @@ PATIENCE_SECONDS = 180.0
 SETTINGS = {
     "session.timeout.ms": "6000",
     "transaction.timeout.ms": "6000",
-    "replication.factor": "1",
     "num.stream.threads": "2",
 }
+
+
+class Brokers(Protocol):
+    replicas: int
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    def kill_one(self, chance: random.Random) -> None:
+        """And start it again."""
+
+
+class OneBroker:
+    replicas = 1
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self.bootstrap = platform.bootstrap
+
+    def kill_one(self, chance: random.Random) -> None:
+        self._platform.broker.kill()
+        time.sleep(chance.uniform(0, 2))
+        self._platform.start_broker()
+
+
+class ThreeBrokers:
+    replicas = 3
+
+    def __init__(self, cluster: BrokerCluster) -> None:
+        self._cluster = cluster
+        self.bootstrap = cluster.bootstrap
+
+    def kill_one(self, chance: random.Random) -> None:
+        """Of those that are left, one leads what it has led; another one may be killed when all have caught up."""
+        self._cluster.wait_until_whole()
+        number = chance.choice(self._cluster.numbers)
+        self._cluster.kill(number)
+        time.sleep(chance.uniform(0, 10))
+        self._cluster.start(number)
 
 
 class StreamsPipeline:
     """Every number that `write` sends is to count once in each of four ways."""
 
-    def __init__(self, folder: Path, platform: Platform, chance: random.Random) -> None:
-        self._folder, self._platform, self._chance = folder, platform, chance
+    def __init__(self, folder: Path, brokers: Brokers, chance: random.Random) -> None:
+        self._folder, self._brokers, self._chance = folder, brokers, chance
         self._file = folder / "program.py"
         self._file.write_text(PROGRAM)
         self._program: Process | None = None
@@ -69,9 +109,9 @@ class StreamsPipeline:
     # --- its parts
 
     def start(self) -> None:
-        with KafkaAdmin(bootstrap_servers=self._platform.bootstrap) as admin:
+        with KafkaAdmin(bootstrap_servers=self._brokers.bootstrap) as admin:
             for topic in ("numbers", "names", "windowed", "sessions", "joined", "totals"):
-                admin.create_topic(topic, partitions=PARTITIONS)
+                admin.create_topic(topic, partitions=PARTITIONS, replication_factor=self._brokers.replicas)
         with self._producer() as producer:
             times = [self._begin_ms - 1] * len(USERS)
             producer.send_batch(
@@ -81,7 +121,7 @@ class StreamsPipeline:
 
     def _producer(self) -> KafkaProducer:
         return KafkaProducer(
-            bootstrap_servers=self._platform.bootstrap, key_serializer="string", value_serializer="string"
+            bootstrap_servers=self._brokers.bootstrap, key_serializer="string", value_serializer="string"
         )
 
     def _start_program(self) -> None:
@@ -92,12 +132,13 @@ class StreamsPipeline:
             "run",
             self._file,
             "--bootstrap-server",
-            self._platform.bootstrap,
+            self._brokers.bootstrap,
         ]
         self._program = Process([*command, *settings], self._folder / "program.log", QUICK_JAVA)
 
     def settings(self) -> dict[str, str]:
-        return {**SETTINGS, "state.dir": str(self._folder / "state")}
+        replicas = str(self._brokers.replicas)
+        return {**SETTINGS, "replication.factor": replicas, "state.dir": str(self._folder / "state")}
 
     def stop(self) -> None:
         if self._program is not None:
@@ -145,9 +186,7 @@ class StreamsPipeline:
             kill(java)
 
     def kill_broker(self) -> None:
-        self._platform.broker.kill()
-        time.sleep(self._chance.uniform(0, 2))
-        self._platform.start_broker()
+        self._brokers.kill_one(self._chance)
 
     # --- what there is
 
@@ -167,7 +206,7 @@ class StreamsPipeline:
         }
 
     def _read(self, topic: str) -> list[tuple[bytes | None, bytes | None]]:
-        records = records_to_end(self._platform.bootstrap, topic, range(PARTITIONS))
+        records = records_to_end(self._brokers.bootstrap, topic, range(PARTITIONS))
         return [(record.key, record.value) for record in records]
 
     def check_each_once(self) -> None:
@@ -217,10 +256,8 @@ class StreamsPipeline:
 class ClusterStreamsPipeline(StreamsPipeline):
     """The same with its tasks on a Spark cluster of two workers."""
 
-    def __init__(
-        self, folder: Path, platform: Platform, chance: random.Random, cluster: SparkCluster
-    ) -> None:
-        super().__init__(folder, platform, chance)
+    def __init__(self, folder: Path, brokers: Brokers, chance: random.Random, cluster: SparkCluster) -> None:
+        super().__init__(folder, brokers, chance)
         self._cluster = cluster
 
     def start(self) -> None:

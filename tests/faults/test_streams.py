@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.broker.platform import Platform
-from tests.faults.streams_pipeline import ClusterStreamsPipeline, StreamsPipeline
+from tests.faults.broker_cluster import BrokerCluster, EmbeddedZooKeeper
+from tests.faults.streams_pipeline import ClusterStreamsPipeline, OneBroker, StreamsPipeline, ThreeBrokers
 from tests.support.processes import wait_for
 from tests.support.spark import require_java
 from tests.support.spark_cluster import SparkCluster
@@ -42,7 +43,7 @@ def suffer(pipeline: StreamsPipeline, rounds: int, chance: random.Random) -> Non
 
 def test_every_record_counts_once(tmp_path: Path, platform: Platform, chance: random.Random) -> None:
     require_java()
-    pipeline = StreamsPipeline(tmp_path, platform, chance)
+    pipeline = StreamsPipeline(tmp_path, OneBroker(platform), chance)
     try:
         pipeline.start()
         pipeline.write(NUMBERS)
@@ -58,7 +59,9 @@ def test_every_record_counts_once_on_a_cluster(
 ) -> None:
     """Tasks are on both of its workers."""
     require_java()
-    pipeline = ClusterStreamsPipeline(tmp_path, platform, chance, SparkCluster(tmp_path, memory="512m"))
+    pipeline = ClusterStreamsPipeline(
+        tmp_path, OneBroker(platform), chance, SparkCluster(tmp_path, memory="512m")
+    )
     try:
         pipeline.start()
         pipeline.write(NUMBERS)
@@ -67,3 +70,24 @@ def test_every_record_counts_once_on_a_cluster(
         suffer(pipeline, ROUNDS, chance)
     finally:
         pipeline.stop()
+
+
+@pytest.mark.long_run(ROUNDS > 2)
+def test_every_record_counts_once_with_three_brokers(tmp_path: Path, chance: random.Random) -> None:
+    require_java()
+    zookeeper = EmbeddedZooKeeper(tmp_path / "zookeeper")
+    zookeeper.start()
+    try:
+        with BrokerCluster(
+            tmp_path / "brokers", zookeeper.connect, settings={"min.insync.replicas": "2"}
+        ) as brokers:
+            pipeline = StreamsPipeline(tmp_path, ThreeBrokers(brokers), chance)
+            try:
+                pipeline.start()
+                pipeline.write(NUMBERS)
+                pipeline.wait_until_all_is_there()
+                suffer(pipeline, ROUNDS, chance)
+            finally:
+                pipeline.stop()
+    finally:
+        zookeeper.kill()
