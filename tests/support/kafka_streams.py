@@ -109,6 +109,22 @@ class KafkaStreams:
             self.close()
             raise
 
+    def start(self, name: str, bootstrap: str) -> None:
+        """Has the topology run on a broker, by Kafka Streams itself, until `stop`."""
+        self._say(f"start {name} {bootstrap}")
+
+    def stop(self) -> None:
+        """All that were started."""
+        self._say("stop")
+
+    def _say(self, words: str) -> None:
+        assert self._jvm.stdin is not None
+        self._jvm.stdin.write(f"{words}\n")
+        self._jvm.stdin.flush()
+        match self._line().split():
+            case ["failed", text]:
+                raise KafkaStreamsError(base64.b64decode(text).decode())
+
     def _run(self, name: str, events: Iterable[Piped | Advance], emit_interval_ms: int) -> Outcome:
         assert self._jvm.stdin is not None
         self._jvm.stdin.write("\n".join([f"case {name} {emit_interval_ms}", *map(str, events), "end\n"]))

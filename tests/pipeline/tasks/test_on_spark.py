@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from penstock.pipeline.spark.engine import Engine
+from penstock.pipeline.tasks.program import ProgramFile
 from penstock.testing import InProcessBroker
 from tests.pipeline.streams.beside_java.kinds import NAMES
 from tests.pipeline.streams.beside_java.runs import events_of, inputs_of, ours
 from tests.pipeline.tasks.running import make_topics, pipe, produced, program_of, running
-from tests.support.kafka_streams import Piped
+from tests.support.kafka_streams import Piped, kafka_streams
 from tests.support.processes import wait_for
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
@@ -50,14 +51,15 @@ def expected_of(name: str, records: list[Piped]) -> dict[str, list[Piped]]:
 
 
 class Case:
-    """A program with topics of its own, since all run beside each other."""
+    """A program; its topics have a prefix where others run on the same broker."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name = name
-        self.prefix = f"{name}-{uuid.uuid4().hex[:6]}-"
-        self.file = program_of(name, f"{self.prefix}app", folder, self.prefix)
+    def __init__(self, name: str, prefix: str = "") -> None:
+        self.name, self.prefix = name, prefix
         self.records = records_of(name)
         self.expected = expected_of(name, self.records)
+
+    def file(self, folder: Path) -> ProgramFile:
+        return program_of(self.name, f"{self.prefix}app", folder, self.prefix)
 
     def topics(self) -> dict[str, int]:
         named = {*inputs_of(self.name), *(each.topic for each in self.records), *self.expected, "out"}
@@ -77,26 +79,43 @@ class Case:
         return all(len(found[topic]) >= len(records) for topic, records in self.expected.items())
 
 
+def test_topologies_on_kafka_streams() -> None:
+    """Kafka Streams itself makes the same of the same records, on our broker; each topology on one of its own, since it
+    gives topics their names."""
+    cases = [Case(name) for name in (*OF_ONE_INPUT, *OF_TWO_INPUTS)]
+    with ExitStack() as stack:
+        brokers = {case.name: stack.enter_context(InProcessBroker()) for case in cases}
+        stack.callback(kafka_streams().stop)
+        for case in cases:
+            make_topics(brokers[case.name], case.topics())
+            pipe(brokers[case.name], case.inputs())
+            kafka_streams().start(case.name, brokers[case.name].bootstrap_servers)
+        require_done({case: brokers[case.name] for case in cases})
+
+
 def test_topologies_on_spark(streams_broker: InProcessBroker, engine: Engine, tmp_path: Path) -> None:
-    cases = [Case(name, tmp_path) for name in (*OF_ONE_INPUT, *OF_TWO_INPUTS)]
+    cases = [Case(name, f"{name}-{uuid.uuid4().hex[:6]}-") for name in (*OF_ONE_INPUT, *OF_TWO_INPUTS)]
     for case in cases:
         make_topics(streams_broker, case.topics())
         pipe(streams_broker, case.inputs())
     with ExitStack() as stack:
-        applications = {
-            case.name: stack.enter_context(running(streams_broker, engine, case.file, packs=1, waits=False))
+        applications = [
+            stack.enter_context(running(streams_broker, engine, case.file(tmp_path), packs=1, waits=False))
             for case in cases
-        }
+        ]
+        try:
+            require_done(dict.fromkeys(cases, streams_broker))
+        finally:
+            failures = {each.id: each.failure for each in applications if each.failure is not None}
+            assert not failures
 
-        def all_done() -> bool:
-            for name, application in applications.items():
-                assert application.failure is None, (name, application.failure)
-            return all(case.is_done(streams_broker) for case in cases)
 
-        with suppress(TimeoutError):  # the comparison says more
-            wait_for(all_done, SECONDS, "all programs to have made what they should")
-        found = {case.name: case.results(streams_broker) for case in cases}
+def require_done(cases: Mapping[Case, InProcessBroker]) -> None:
+    """That each comes to have made what it should, and nothing else."""
+    with suppress(TimeoutError):  # the comparison says more
+        wait_for(lambda: all(case.is_done(broker) for case, broker in cases.items()), SECONDS, "all results")
+    found = {case: case.results(broker) for case, broker in cases.items()}
     differ = {
-        case.name: (found[case.name], case.expected) for case in cases if found[case.name] != case.expected
+        case.name: (results, case.expected) for case, results in found.items() if results != case.expected
     }
     assert not differ, sorted(differ)

@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -19,6 +21,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
@@ -53,9 +56,13 @@ public final class StreamsPeer {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             try {
                 String[] words = line.split(" ");
-                run(words[1], Long.parseLong(words[2]), in);
+                switch (words[0]) {
+                    case "start" -> start(words[1], words[2]);
+                    case "stop" -> stop();
+                    default -> run(words[1], Long.parseLong(words[2]), in);
+                }
             } catch (Throwable error) {
-                drain(in);
+                if (line.startsWith("case")) drain(in);
                 StringBuilder told = new StringBuilder();
                 for (Throwable each = error; each != null; each = each.getCause()) told.append(each).append("\n");
                 OUT.println("failed " + base64(told.toString()));
@@ -70,13 +77,37 @@ public final class StreamsPeer {
         while (!drained) drained = in.readLine().equals("end");
     }
 
-    private static void run(String name, long emitIntervalMs, BufferedReader in) throws Exception {
-        drained = false;
+    private static final List<KafkaStreams> STARTED = new ArrayList<>();
+
+    /** On a broker, exactly once, until it is told to stop. */
+    private static void start(String name, String bootstrap) throws Exception {
+        Properties config = config(Files.createTempDirectory("streams-peer"), 0);
+        config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+        config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
+        KafkaStreams streams = new KafkaStreams(topology(name), config);
+        STARTED.add(streams);
+        streams.start();
+        OUT.println("done");
+    }
+
+    private static void stop() throws Exception {
+        for (KafkaStreams streams : STARTED) streams.close(Duration.ofSeconds(20));
+        STARTED.clear();
+        OUT.println("done");
+    }
+
+    private static Topology topology(String name) {
         StreamsBuilder builder = new StreamsBuilder();
         Consumer<StreamsBuilder> made = TOPOLOGIES.get(name);
         if (made == null) throw new IllegalArgumentException("no topology is called " + name);
         made.accept(builder);
-        Topology topology = builder.build();
+        return builder.build();
+    }
+
+    private static void run(String name, long emitIntervalMs, BufferedReader in) throws Exception {
+        drained = false;
+        Topology topology = topology(name);
         String described = topology.describe().toString();
         Path state = Files.createTempDirectory("streams-peer");
         try (TopologyTestDriver driver = new TopologyTestDriver(topology, config(state, emitIntervalMs), Instant.ofEpochMilli(0))) {
