@@ -23,7 +23,7 @@ from bench.servers import Server
 from bench.session import Session
 from bench.spark_by_hand import SparkByHand
 from bench.streams import results, runs
-from bench.streams.records import EVENTS, KEYS, PARTITIONS, create_filled
+from bench.streams.records import EVENTS, KEYS, PARTITIONS, add_events, create_filled
 from bench.streams.runs import AtWork, Sample, Watched, at_work, new_run
 from bench.streams.systems import KAFKA_STREAMS, PENSTOCK, QUIX, SLOW_PEERS_SHARE, STREAMS, System
 
@@ -169,28 +169,31 @@ def measure_restore(session: Session) -> None:
 
 
 def _measure_restore(session: Session, server: Server, system: System, keys: int) -> None:
-    """Twice the same application: with nothing in its changelog, and with everything and nothing left to read."""
+    """Twice the same application: until it says that it runs, with nothing in its changelog; and until it has one more
+    event of each partition behind it, which it can't before its stores are whole."""
     output = session.name_of_topic()
     topics.create(server, {output: PARTITIONS})
     program = new_run("keyed_count", output, server, session.root)
     with at_work(system, program) as watched:
         empty_seconds = seconds_to_run(watched, system)
-        watched.watch_until(runs.committed_by(program), keys)
+        known = watched.watch_until(runs.committed_by(program), keys).whole.records
     runs.forget_state(program)
+    add_events(server, PARTITIONS)
     with at_work(system, program) as watched:
-        seconds = seconds_to_run(watched, system)
-        watched.look(lambda: keys)
+        taken = watched.watch_until(runs.committed_by(program), known + PARTITIONS)
+        events_of_each = 2 + (known - keys) // PARTITIONS  # systems before have each had one more
+        results.require_counted_on(server.bootstrap, output, PARTITIONS, events_of_each)
         column = COLUMN[system.name]
         session.record("streams_start_seconds", column, empty_seconds)
-        session.record("streams_restore_seconds", column, seconds)
-        session.record("streams_restore_cpu", column, watched.taken.whole.cpu_seconds)
+        session.record("streams_restore_seconds", column, taken.whole.seconds)
+        session.record("streams_restore_cpu", column, taken.whole.cpu_seconds)
         session.record("streams_restore_rss", column, watched.rss_bytes() / 1e6)
         session.say_last(
             column,
-            "streams_start_seconds",
-            "streams_restore_seconds",
-            "streams_restore_cpu",
-            "streams_restore_rss",
+            *(
+                f"streams_{name}"
+                for name in ("start_seconds", "restore_seconds", "restore_cpu", "restore_rss")
+            ),
         )
 
 

@@ -39,6 +39,12 @@ def create_filled(server: Server, records: int, *, customers: bool = True, keys:
     run_module(__name__, "fill", job)
 
 
+def add_events(server: Server, records: int) -> None:
+    """Of the first keys, one each."""
+    job = {"bootstrap": server.bootstrap, "records": records, "customers": False, "keys": records}
+    run_module(__name__, "fill", job)
+
+
 def fill(job: dict[str, Any]) -> dict[str, Any]:
     producer = Producer({"bootstrap.servers": job["bootstrap"], "batch.size": 1_000_000, "linger.ms": 50})
     start = (time.time_ns() // 1_000_000 - AGE_MS) // WINDOW_MS * WINDOW_MS

@@ -76,3 +76,14 @@ def require_joined(bootstrap: str, topic: str, records: int, *, exactly: bool) -
             raise Wrong(f"{topic}: {message.key()!r} has {joined}")
     if set(ids) != set(range(records)) or (exactly and max(ids.values()) != 1):
         raise Wrong(f"{topic}: {ids.total()} records of {len(ids)} orders in place of {records}")
+
+
+def require_counted_on(bootstrap: str, topic: str, keys: int, events: int) -> None:
+    """The first keys, of which the last of so many events came after the start."""
+    found = {
+        message.key(): int.from_bytes(message.value() or b"")
+        for message in committed_messages(bootstrap, topic)
+    }
+    wrong = {key: found.get(key) for number in range(keys) if found.get(key := b"key-%d" % number) != events}
+    if wrong:
+        raise Wrong(f"{topic}: a store was not whole when it was used: {wrong}")

@@ -63,7 +63,6 @@ def kafka_streams(run: Run, cache_bytes: int | None) -> list[str]:
         "num.stream.threads": THREADS,
         "replication.factor": 1,
         "state.dir": run.folder / STATE,
-        "consumer.internal.leave.group.on.close": "true",  # else the next start waits for its session to end
         **({} if cache_bytes is None else {"statestore.cache.max.bytes": cache_bytes}),
     }
     source = Path(__file__).parent / "java"

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
@@ -20,6 +21,9 @@ import org.apache.kafka.streams.kstream.TimeWindows;
 /** A program by its name, with its output topic and settings as name=value; says each of its states. */
 public final class StreamsBench {
     private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final CloseOptions LEAVING = // else the next one waits until the session of this one is over
+            CloseOptions.groupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP)
+                    .withTimeout(Duration.ofSeconds(20));
     private static final Serde<String> TEXT = Serdes.String();
     private static final Serde<JsonNode> JSON =
             Serdes.serdeFrom((topic, node) -> written(node), (topic, data) -> read(data));
@@ -45,7 +49,7 @@ public final class StreamsBench {
             System.out.println("state " + next);
             System.out.flush();
         });
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> streams.close(Duration.ofSeconds(20))));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> streams.close(LEAVING)));
         streams.start();
     }
 
