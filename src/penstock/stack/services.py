@@ -9,6 +9,8 @@ from pathlib import Path
 from penstock.errors import ConfigError
 
 EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Whoever reaches these may run programs on this machine anyway."""
 MOST_BROKERS = 99
 MOST_REPLICAS = 3
 """Of a topic for which nobody has asked for a number; fewer if there are not so many brokers."""
@@ -255,6 +257,8 @@ def _connect(options: StackOptions, wanted: set[str]) -> list[Service]:
     }
     if options.host not in EVERY_INTERFACE:
         properties["rest.advertised.host.name"] = options.host
+    if options.host in LOOPBACK:
+        properties["program.deploy.enable"] = "true"
     return [_service("connect", "connect", options, port, properties)]
 
 

@@ -87,6 +87,7 @@ def test_programs_go_on_when_a_process_is_killed(broker: InProcessBroker, tmp_pa
     names = [f"program-{number}" for number in range(PROGRAMS)]
     shared = {
         "group.id": group,
+        "program.deploy.enable": "true",
         "session.timeout.ms": SESSION_MS,
         "heartbeat.interval.ms": "1000",
         **{f"{each}.storage.topic": f"{group}-{each}" for each in ("config", "offset", "status")},
@@ -164,3 +165,12 @@ def check_queries(url: str, other: str, name: str) -> None:
         refused = penstock("query", *words, url=url)
         assert refused.returncode == 1
         assert message in refused.stderr
+
+
+def test_a_worker_that_was_not_told_to_takes_no_code(broker: InProcessBroker, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(program_text("program"))
+    with ConnectProcess(broker.bootstrap_servers) as process:
+        refused = penstock("deploy", str(file), url=process.url)
+    assert refused.returncode == 1
+    assert "takes no programs; program.deploy.enable=true" in refused.stderr

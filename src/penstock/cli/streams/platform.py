@@ -14,6 +14,7 @@ from penstock.pipeline.tasks.program import ProgramFile
 ENVIRONMENT_NAME = "PENSTOCK_PIPELINE_URL"
 LOCAL = "http://localhost:8083"
 SECONDS = 60.0
+NO_SUCH_PATH = "HTTP 404 Not Found"
 
 
 class PlatformError(PenstockError):
@@ -65,11 +66,14 @@ class Platform:
             with urlopen(request, timeout=SECONDS) as answer:
                 text = answer.read()
         except HTTPError as error:
-            raise PlatformError(_reason(error)) from None
+            reason = _reason(error)
+            if reason == NO_SUCH_PATH:
+                reason = f"{self._url} takes no programs; program.deploy.enable=true in its settings lets it"
+            raise PlatformError(reason) from None
         except (URLError, TimeoutError) as error:
-            reason = getattr(error, "reason", error)
+            cause = getattr(error, "reason", error)
             raise PlatformError(
-                f"{self._url} does not answer ({reason}); is the platform running, and its connect service with it?"
+                f"{self._url} does not answer ({cause}); is the platform running, and its connect service with it?"
             ) from None
         return json.loads(text) if text else None
 

@@ -93,6 +93,9 @@ class ConnectSettings:
     status_storage_replication_factor: int = integer(
         3, "Replicas of that topic, if it has to be made; -1 for the brokers' default.", at_least(-1)
     )
+    program_deploy_enable: bool = boolean(
+        False, "Whether /programs takes programs of streams, which are code that runs here.", importance=LOW
+    )
     program_storage_topic: str = string(
         "",
         "The topic of deployed programs of streams; the group's id with -programs unless set.",

@@ -152,7 +152,8 @@ def run(command: str, settings: ConnectSettings, connectors: Sequence[NamedConfi
 
 async def _serve(settings: ConnectSettings, connectors: Sequence[NamedConfig] | None) -> None:
     stopping = asyncio.create_task(stop_signal())
-    async with running_worker(settings, runs_programs=connectors is None) as (listeners, running, worker):
+    runs_programs = connectors is None and settings.program_deploy_enable
+    async with running_worker(settings, runs_programs=runs_programs) as (listeners, running, worker):
         print(f"Kafka Connect is ready on {', '.join(map(str, listeners))}", flush=True)
         waiting = [stopping, running]
         if connectors is not None:
