@@ -6,6 +6,7 @@ from penstock.broker.reference_page import protocol_page
 from penstock.client.config.reference_page import client_settings_page
 from penstock.pipeline.connect.reference_page import connect_settings_page
 from penstock.pipeline.connect.transforms.reference_page import connect_transforms_page
+from penstock.pipeline.tasks.reference_page import streams_settings_page
 from penstock.registry.reference_page import registry_settings_page
 from penstock.settings.reference_page import PAGES
 from tools import generate_client_keywords, generate_messages, generate_stored
@@ -21,6 +22,7 @@ def reference_pages() -> dict[str, str]:
         "client_settings.md": client_settings_page(),
         "registry_settings.md": registry_settings_page(),
         "connect_settings.md": connect_settings_page(),
+        "streams_settings.md": streams_settings_page(),
         "connect_transforms.md": connect_transforms_page(),
     }
 

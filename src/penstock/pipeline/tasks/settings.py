@@ -6,8 +6,6 @@ What begins with `producer.`, `consumer.` or `admin.` goes to the clients withou
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -96,9 +94,7 @@ class StreamsSettings:
         at_least(1),
         importance=LOW,
     )
-    state_dir: str = string(
-        os.path.join(tempfile.gettempdir(), "penstock-streams"), "Where Spark keeps its files."
-    )
+    state_dir: str = string("/tmp/penstock-streams", "Where Spark keeps its files.")
     spark_master: str = string(
         "local[32]", "Where tasks run: local[slots], spark://host:port, or any other of Spark's."
     )
