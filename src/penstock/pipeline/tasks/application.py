@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, Protocol
@@ -75,7 +76,9 @@ class StreamsApplication:
         self.failure: ProgramError | None = None
         self.records: dict[str, int] = {}
         """How many the packs have processed, by pack."""
-        self.skipped: dict[str, int] = {}
+        self._skipped: Counter[str] = Counter()
+        self._skipped_of: dict[str, Counter[str]] = {}
+        """Of the packs of the tick that runs."""
         self.on_end: Callable[[], object] = lambda: None
         """Called in some thread when it has ended, by itself or because it was stopped."""
         self._states: dict[str, str] = {}
@@ -133,6 +136,12 @@ class StreamsApplication:
     def wait_until_running(self, timeout: float) -> bool:
         with self._changed:
             return self._changed.wait_for(lambda: self.state is not State.STARTING, timeout)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How many records were of no use, by what went wrong with them."""
+        with self._changed:
+            return dict(sum(self._skipped_of.values(), self._skipped))
 
     @property
     def state(self) -> State:
@@ -254,8 +263,8 @@ class StreamsApplication:
     def _on_reports(self, tick: int, reports: list[PackReport]) -> None:
         with self._changed:
             for report in reports:
-                for what, count in report.skipped.items():
-                    self.skipped[what] = self.skipped.get(what, 0) + count
+                self._skipped_of.pop(report.pack, None)
+                self._skipped += Counter(report.skipped)
             disturbed = [report for report in reports if report.ending is Ending.DISTURBED]
             if disturbed and not self._stopping:
                 self._hold_back(disturbed[0].error or "")
@@ -270,6 +279,8 @@ class StreamsApplication:
 
     def _on_tick_failed(self, reason: str) -> None:
         with self._changed:
+            self._skipped = sum(self._skipped_of.values(), self._skipped)
+            self._skipped_of.clear()
             self._is_ticking = False
             self._changed.notify_all()
 
@@ -294,6 +305,8 @@ class StreamsApplication:
         """From a pack, at any time; one that fails takes the others with it, so that the tick ends."""
         with self._changed:
             self._states[pack] = str(news.get("state"))
+            if skipped := news.get("skipped"):
+                self._skipped_of[pack] = Counter(skipped)
             self.records[pack] = int(news.get("records", self.records.get(pack, 0)))
             self._changed.notify_all()
         if news.get("state") == "RUNNING" and self._query is not None:

@@ -17,6 +17,7 @@ import gc
 import logging
 import time
 import traceback
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -204,7 +205,8 @@ class Pack:
             return
         self._last_told = time.monotonic()
         self.report.records = sum(task.processed for task in self._tasks.values())
-        self._line.tell(state="RUNNING", records=self.report.records, commits=self.report.commits)
+        skipped = sum((Counter(task.skipped) for task in self._tasks.values()), Counter(self.report.skipped))
+        self._line.tell(state="RUNNING", records=self.report.records, skipped=skipped)
 
     # --- stores
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -42,6 +43,7 @@ def run_program(file: ProgramFile, configs: Mapping[str, str]) -> int:
     finally:
         application.stop()
         engine.stop()
+        shutil.rmtree(engine_settings.data_dir, ignore_errors=True)  # all that lasts is in Kafka
     if application.failure is not None:
         print(f"penstock: {application.id}: {application.failure}", file=sys.stderr, flush=True)
         return 1

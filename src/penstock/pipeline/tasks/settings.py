@@ -89,7 +89,7 @@ class StreamsSettings:
         at_least(1),
     )
     tick_ms: int = long(
-        600_000,
+        24 * 60 * 60 * 1000,
         "How long Spark runs tasks at a stretch; they stop at once when they are to.",
         at_least(1),
         importance=LOW,
