@@ -95,7 +95,7 @@ class Broker:
         self.elections = Elections(self.controller)
         self.leader_balance = LeaderBalance(self.controller, lambda: self.settings)
         self.peers = peers(settings, self.registration, self.image)
-        self.forwarding = Forwarding(self.peers)
+        self.forwarding = Forwarding(self.peers, lambda: self.controller.is_active)
         self.awaited_followers = AwaitedFollowers()
         self.throttles = ReplicationThrottles(lambda: self.settings, settings, self.registration, self.clock)
         self.replication = Replication(

@@ -5,7 +5,7 @@ changed meanwhile the answer is NOT_CONTROLLER, and it is sent once more, to the
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from penstock.broker.connection import Answer, RequestContext
@@ -29,18 +29,18 @@ def at_controller(handler: Handler, answer: type[ApiMessage]) -> Handler:
     def handle(broker: Any, request: ApiMessage, context: RequestContext) -> Answer:
         if broker.controller.is_active or is_forwarded(context):
             return handler(broker, request, context)
-        return _pass_on(broker.forwarding, request, answer, context)
+        return pass_on(broker, request, context)
+
+    async def pass_on(broker: Any, request: ApiMessage, context: RequestContext) -> Any:
+        try:
+            return await broker.forwarding.ask(request, answer, at_most=context.version)
+        except ControllerIsHere:
+            own = handler(broker, request, context)
+            return await own if isinstance(own, Awaitable) else own
+        except ApiError as error:
+            raise ProtocolError(f"{type(request).__name__} can't be passed on: {error}") from error
 
     return handle
-
-
-async def _pass_on(
-    forwarding: "Forwarding", request: ApiMessage, answer: type[ApiMessage], context: RequestContext
-) -> ApiMessage:
-    try:
-        return await forwarding.ask(request, answer, at_most=context.version)
-    except ApiError as error:
-        raise ProtocolError(f"{type(request).__name__} can't be passed on: {error}") from error
 
 
 def is_forwarded(context: RequestContext) -> bool:
@@ -48,16 +48,24 @@ def is_forwarded(context: RequestContext) -> bool:
     return client_id.startswith("broker-") and client_id.endswith(f"-{PURPOSE}")
 
 
+class ControllerIsHere(Exception):
+    """This broker has become the controller, and may answer for itself."""
+
+
 class Forwarding:
-    def __init__(self, peers: Peers) -> None:
+    def __init__(self, peers: Peers, is_here: Callable[[], bool]) -> None:
+        """`is_here` tells whether this broker acts as the controller."""
         self.peers = peers
+        self.is_here = is_here
 
     async def ask(self, request: ApiMessage, answer: type[AnswerT], *, at_most: int | None = None) -> AnswerT:
-        """The answer of whoever is controller, as soon as somebody is."""
+        """The answer of whoever is controller, as soon as another broker is; ControllerIsHere if this one is."""
         why = ""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while True:
+                    if self.is_here():
+                        raise ControllerIsHere
                     said, why = await self._try(request, answer, at_most)
                     if said is not None:
                         return said

@@ -5,7 +5,7 @@ The controller creates it; this broker waits until it knows of it, since whoever
 
 import asyncio
 
-from penstock.broker.forwarding import Forwarding
+from penstock.broker.forwarding import ControllerIsHere, Forwarding
 from penstock.broker.image_follower import ImageFollower
 from penstock.broker.topics import DEFAULT, Topics
 from penstock.errors import ApiError, ErrorCode
@@ -36,15 +36,18 @@ class TopicCreation:
     async def create(self, name: str, partitions: int, replicas: int, configs: dict[str, str]) -> None:
         """The topic is there then, whoever has created it."""
         try:
-            topics = self.topics
-            if topics.controller.is_active:
-                await topics.create(name, topics.plan(name, partitions, replicas, {}, configs), configs)
-            else:
-                await self._ask(name, partitions, replicas, configs)
+            await self._create(name, partitions, replicas, configs)
         except ApiError as error:
             if error.code != ErrorCode.TOPIC_ALREADY_EXISTS:
                 raise
         await self._until_known(name)
+
+    async def _create(self, name: str, partitions: int, replicas: int, configs: dict[str, str]) -> None:
+        try:
+            await self._ask(name, partitions, replicas, configs)
+        except ControllerIsHere:
+            topics = self.topics
+            await topics.create(name, topics.plan(name, partitions, replicas, {}, configs), configs)
 
     async def _ask(self, name: str, partitions: int, replicas: int, configs: dict[str, str]) -> None:
         wanted = CreatableTopic(
